@@ -1,0 +1,1 @@
+//! Water, smoke and cloth for Bevy games.
