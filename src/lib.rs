@@ -1,1 +1,2 @@
 //! Water, smoke and cloth for Bevy games.
+pub mod solver;

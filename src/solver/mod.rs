@@ -1,0 +1,18 @@
+//! The solvers, without ECS: usable alone, and built alone without default features.
+
+pub mod boundary;
+pub mod error;
+pub mod grid;
+pub mod kernel;
+pub mod neighbors;
+pub mod parallel;
+pub mod parameter;
+pub mod particles;
+pub mod sampling;
+pub mod scene;
+pub mod settings;
+pub mod simulation;
+pub mod sph;
+pub mod stats;
+pub mod time_step;
+pub mod vector;

@@ -1,0 +1,95 @@
+//! Loops over fixed chunks, on one thread or on a task pool.
+//!
+//! The chunks never depend on the number of threads, and a chunk's result
+//! depends on nothing but its input, so neither does any result.
+
+use bevy_platform::sync::{Mutex, PoisonError};
+use bevy_tasks::TaskPool;
+
+/// Particles in a chunk: enough work to hide the queue, few enough that a
+/// small scene still spreads over the threads.
+pub(crate) const CHUNK: usize = 512;
+
+/// Number of chunks below which a loop stays on the calling thread, where
+/// waking the pool costs more than it gains.
+const SERIAL_BELOW: usize = 8;
+
+/// Where a solver runs its loops. The result is the same bit for bit.
+#[derive(Clone, Copy, Default)]
+pub enum Threads<'a> {
+    /// On the calling thread alone.
+    #[default]
+    Serial,
+    /// On a task pool, the calling thread helping.
+    Pool(&'a TaskPool),
+}
+
+impl core::fmt::Debug for Threads<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Threads::Serial => f.write_str("Serial"),
+            Threads::Pool(pool) => write!(f, "Pool({})", pool.thread_num()),
+        }
+    }
+}
+
+/// Calls `work` once for each item of `chunks`, in any order, on all threads.
+///
+/// The threads take the next item from a shared queue, so that dense and
+/// sparse chunks balance and nothing is allocated per item.
+pub(crate) fn for_each_chunk<I>(threads: Threads, chunks: I, work: impl Fn(I::Item) + Sync)
+where
+    I: ExactSizeIterator + Send,
+    I::Item: Send,
+{
+    match threads {
+        Threads::Pool(pool) if chunks.len() >= SERIAL_BELOW => {
+            let queue = Mutex::new(chunks);
+            let (queue, work) = (&queue, &work);
+            pool.scope(|scope| {
+                for _ in 0..pool.thread_num() + 1 {
+                    scope.spawn(async move {
+                        loop {
+                            let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+                            match next {
+                                Some(chunk) => work(chunk),
+                                None => break,
+                            }
+                        }
+                    });
+                }
+            });
+        }
+        _ => chunks.for_each(work),
+    }
+}
+
+/// The sum of one partial result per chunk, in the order of the chunks.
+pub(crate) fn ordered_sum(partial: &[f64]) -> f64 {
+    partial.iter().sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bevy_tasks::TaskPoolBuilder;
+
+    #[test]
+    fn every_chunk_is_visited_once_by_more_than_one_thread() {
+        let pool = TaskPoolBuilder::new().num_threads(3).build();
+        let mut values = vec![0u32; CHUNK * 64];
+        let seen = Mutex::new(std::collections::HashSet::new());
+        let work = |(index, chunk): (usize, &mut [u32])| {
+            seen.lock().unwrap().insert(std::thread::current().id());
+            // Long enough that a single thread cannot drain the queue alone.
+            std::thread::sleep(std::time::Duration::from_micros(200));
+            for value in chunk {
+                *value += 1 + index as u32;
+            }
+        };
+        for_each_chunk(Threads::Pool(&pool), values.chunks_mut(CHUNK).enumerate(), work);
+        let expected: Vec<u32> = (0..CHUNK * 64).map(|i| 1 + (i / CHUNK) as u32).collect();
+        assert_eq!(values, expected);
+        assert!(seen.lock().unwrap().len() > 1);
+    }
+}

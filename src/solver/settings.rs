@@ -1,0 +1,119 @@
+//! What a world of particles is told, beside its bodies.
+
+use super::error::FluidError;
+use super::parameter::parameters;
+use super::vector::Vector;
+
+parameters! {
+    /// Material of a fluid.
+    pub struct FluidMaterial {
+        /// Density at rest in kg/m³, in 2D in kg/m².
+        rest_density: f32 = 1000.0, Real, "kg/m^DIM", 1e-3..=1e6, step 10.0;
+        /// XSPH viscosity: part of the velocity difference to its neighbours that a particle gives up in a step.
+        /// (Schechter & Bridson 2012.)
+        viscosity: f32 = 0.05, Real, "1", 0.0..=1.0, step 0.01;
+    }
+}
+
+parameters! {
+    /// Parameters of the DFSPH pressure solver (Bender & Koschier 2015) with
+    /// relaxed Jacobi iterations.
+    pub struct DfsphSettings {
+        /// Mean compression below which the density solve stops, as a fraction of the rest density.
+        max_density_error: f32 = 0.001, Fraction, "1", 1e-7..=1.0, step 0.0001;
+        /// Mean change of density in a step below which the divergence solve stops, as a fraction of the rest density.
+        max_divergence_error: f32 = 0.005, Fraction, "1", 1e-7..=1.0, step 0.0001;
+        /// Fewest iterations of the density solve.
+        min_density_iterations: u32 = 2, Count, "1", 1..=10000, step 1.0;
+        /// Most iterations of the density solve; at least the fewest are run.
+        max_density_iterations: u32 = 100, Count, "1", 1..=10000, step 1.0;
+        /// Fewest iterations of the divergence solve.
+        min_divergence_iterations: u32 = 1, Count, "1", 1..=10000, step 1.0;
+        /// Most iterations of the divergence solve; at least the fewest are run.
+        max_divergence_iterations: u32 = 100, Count, "1", 1..=10000, step 1.0;
+        /// Relaxation factor of the Jacobi iteration; above 0.65 splashes gain energy.
+        relaxation: f32 = 0.5, Real, "1", 0.01..=1.0, step 0.05;
+        /// Part of the last step's pressures that a solve starts from.
+        warm_start: f32 = 1.0, Real, "1", 0.0..=1.0, step 0.1;
+    }
+}
+
+/// Settings of a world in one dimension.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorldSettings<V> {
+    /// Gravity in m/s², any finite vector; default 9.81 m/s² along -y.
+    pub gravity: V,
+    /// Radius r of all particles in metres, 1e-5 to 1e5; default 0.025. The
+    /// spacing is 2r and the support radius of the kernel 4r.
+    pub particle_radius: f32,
+    /// The pressure solver's parameters.
+    pub dfsph: DfsphSettings,
+}
+
+impl<V: Vector> Default for WorldSettings<V> {
+    fn default() -> Self {
+        Self {
+            gravity: V::from_array([0.0, -9.81, 0.0]),
+            particle_radius: 0.025,
+            dfsph: DfsphSettings::default(),
+        }
+    }
+}
+
+impl<V: Vector> WorldSettings<V> {
+    /// Checks every value against its range.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] for the first one outside.
+    pub fn validate(&self) -> Result<(), FluidError> {
+        if !self.gravity.is_finite() {
+            return Err(FluidError::parameter("gravity", self.gravity, "finite components, m/s^2"));
+        }
+        if !(1e-5..=1e5).contains(&self.particle_radius) {
+            return Err(FluidError::parameter(
+                "particle_radius",
+                self.particle_radius,
+                "1e-5 m to 1e5 m",
+            ));
+        }
+        self.dfsph.validate().map_err(|error| error.within("dfsph"))
+    }
+
+    /// Particle spacing d = 2r in metres.
+    pub fn spacing(&self) -> f32 {
+        2.0 * self.particle_radius
+    }
+
+    /// Support radius h = 4r of the kernel in metres.
+    pub fn support_radius(&self) -> f32 {
+        4.0 * self.particle_radius
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bevy_math::Vec2;
+
+    #[test]
+    fn refused_settings_name_the_parameter_and_valid_twins_pass() {
+        let settings = WorldSettings::<Vec2>::default();
+        assert!(settings.validate().is_ok());
+        for bad in [0.0, -0.025, f32::NAN, f32::INFINITY] {
+            let error = WorldSettings { particle_radius: bad, ..settings.clone() };
+            let error = error.validate().unwrap_err().to_string();
+            assert!(error.starts_with("particle_radius is"), "{error}");
+            let material = FluidMaterial { rest_density: bad, ..Default::default() };
+            let error = material.validate().unwrap_err().to_string();
+            assert!(error.starts_with("rest_density is"), "{error}");
+        }
+        let sideways = WorldSettings { gravity: Vec2::new(f32::NAN, 0.0), ..settings.clone() };
+        assert!(sideways.validate().is_err());
+        let mut strict = settings;
+        strict.dfsph.max_density_error = 0.0;
+        let error = strict.validate().unwrap_err().to_string();
+        assert!(error.starts_with("dfsph.max_density_error is 0"), "{error}");
+        strict.dfsph.max_density_error = 1e-5;
+        assert!(strict.validate().is_ok());
+    }
+}

@@ -1,0 +1,277 @@
+//! A world with its bodies, to be stepped without an ECS.
+
+use super::error::FluidError;
+use super::parallel::Threads;
+use super::particles::FluidParticles;
+use super::scene::Scene;
+use super::settings::{FluidMaterial, WorldSettings};
+use super::sph::{FluidWorld, RemovedParticle};
+use super::time_step::TimeStep;
+use super::vector::Vector;
+
+/// A body of fluid.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
+pub struct FluidBody<V> {
+    /// What it is made of.
+    pub material: FluidMaterial,
+    /// Its particles.
+    #[cfg_attr(
+        feature = "scene",
+        serde(bound(
+            serialize = "V: serde::Serialize",
+            deserialize = "V: serde::Deserialize<'de>"
+        ))
+    )]
+    pub particles: FluidParticles<V>,
+}
+
+/// A world of particles with its bodies and boundary.
+///
+/// ```
+/// use bevy_fluid::solver::parallel::Threads;
+/// use bevy_fluid::solver::scene::Scene;
+/// use bevy_fluid::solver::simulation::Simulation;
+///
+/// let mut simulation = Simulation::from_scene(&Scene::dam_break(10, 10))?;
+/// for _ in 0..20 {
+///     simulation.step(0.005, Threads::Serial)?;
+/// }
+/// assert_eq!(simulation.bodies()[0].particles.len(), 100);
+/// # Ok::<(), bevy_fluid::solver::error::FluidError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Simulation<V: Vector> {
+    world: FluidWorld<V>,
+    bodies: Vec<FluidBody<V>>,
+    boundary: Vec<V>,
+    time_step: TimeStep,
+    time: f64,
+    steps: u64,
+    /// Whether the bodies may hold what the world has not seen.
+    edited: bool,
+    /// Whether the world holds what the bodies have not seen.
+    behind: bool,
+}
+
+/// Everything that the next step of a [`Simulation`] reads.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "scene",
+    serde(
+        deny_unknown_fields,
+        bound(serialize = "V: serde::Serialize", deserialize = "V: serde::Deserialize<'de>")
+    )
+)]
+pub struct SimulationState<V> {
+    /// Gravity in m/s².
+    pub gravity: V,
+    /// Radius of all particles in metres.
+    pub particle_radius: f32,
+    /// Parameters of the pressure solver.
+    pub dfsph: super::settings::DfsphSettings,
+    /// Length of a step.
+    pub time_step: TimeStep,
+    /// Simulated time in seconds.
+    pub time: f64,
+    /// Steps done.
+    pub steps: u64,
+    /// Bodies with their particles, warm start included.
+    pub bodies: Vec<FluidBody<V>>,
+    /// Boundary samples in metres.
+    pub boundary: Vec<V>,
+}
+
+impl<V: Vector> Simulation<V> {
+    /// An empty world.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] if a setting is out of range.
+    pub fn new(settings: WorldSettings<V>, time_step: TimeStep) -> Result<Self, FluidError> {
+        time_step.validate()?;
+        Ok(Self { world: FluidWorld::new(settings)?, time_step, edited: true, ..Self::default() })
+    }
+
+    /// The world of a scene, at its start.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] for the first value of the scene out of range.
+    pub fn from_scene(scene: &Scene<V>) -> Result<Self, FluidError> {
+        scene.validate()?;
+        let mut simulation = Self::new(scene.settings(), scene.time_step)?;
+        for (index, fluid) in scene.fluids.iter().enumerate() {
+            let mut particles = FluidParticles::new();
+            for position in scene.fluid_positions(index)? {
+                particles.spawn(position, fluid.velocity)?;
+            }
+            simulation.bodies.push(FluidBody { material: fluid.material.clone(), particles });
+        }
+        simulation.set_boundary(scene.boundary_samples()?);
+        Ok(simulation)
+    }
+
+    /// Adds a body; returns its index.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] if the material is out of range.
+    pub fn add_body(&mut self, body: FluidBody<V>) -> Result<usize, FluidError> {
+        body.material.validate()?;
+        self.pull();
+        self.edited = true;
+        self.bodies.push(body);
+        Ok(self.bodies.len() - 1)
+    }
+
+    /// Replaces all boundary samples, in metres. Samples that are not finite are left out.
+    pub fn set_boundary(&mut self, samples: Vec<V>) {
+        self.world.set_boundary(&samples);
+        self.boundary = samples;
+    }
+
+    /// Replaces the settings.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] if one is out of range; the old ones stay.
+    pub fn set_settings(&mut self, settings: WorldSettings<V>) -> Result<(), FluidError> {
+        self.world.set_settings(settings)?;
+        // The volumes of the samples depend on the particle radius.
+        self.world.set_boundary(&self.boundary);
+        Ok(())
+    }
+
+    /// The bodies, as the last step left them.
+    pub fn bodies(&mut self) -> &[FluidBody<V>] {
+        self.pull();
+        &self.bodies
+    }
+
+    /// The bodies, to be edited in any way.
+    pub fn bodies_mut(&mut self) -> &mut Vec<FluidBody<V>> {
+        self.pull();
+        self.edited = true;
+        &mut self.bodies
+    }
+
+    /// The packed world.
+    pub fn world(&self) -> &FluidWorld<V> {
+        &self.world
+    }
+
+    /// Simulated time in seconds.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// Steps done.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Length of the next step in seconds by the scene's rule, when nothing
+    /// else cuts it shorter.
+    pub fn next_step(&self) -> f32 {
+        match self.time_step {
+            TimeStep::Fixed(dt) => dt,
+            TimeStep::Adaptive { max, .. } => {
+                let spacing = self.world.settings().spacing();
+                self.time_step.split(f64::from(max), spacing, self.world.max_speed()).1 as f32
+            }
+        }
+    }
+
+    /// One step of `dt` seconds. Returns the particles that turned non-finite
+    /// in it and were removed.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] if `dt` or a body's material is out of range;
+    /// nothing is done then.
+    pub fn step(&mut self, dt: f32, threads: Threads) -> Result<Vec<RemovedParticle>, FluidError> {
+        super::time_step::check_step("time_step", dt)?;
+        self.gather()?;
+        self.world.step(dt, threads)?;
+        self.time += f64::from(dt);
+        self.steps += 1;
+        self.behind = true;
+        if self.world.removed().is_empty() {
+            return Ok(Vec::new());
+        }
+        let removed = self.world.removed().to_vec();
+        self.pull();
+        self.world.clear_removed();
+        // The world keeps the places of removed particles until it gathers anew.
+        self.edited = true;
+        Ok(removed)
+    }
+
+    /// Sorts and finds neighbours without moving anything, so that densities
+    /// and [`FluidWorld::measure`] describe the present positions.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] if a body's material is out of range.
+    pub fn prepare(&mut self, threads: Threads) -> Result<(), FluidError> {
+        self.gather()?;
+        self.world.neighbor_search(threads);
+        self.behind = true;
+        Ok(())
+    }
+
+    /// Everything that the next step reads.
+    pub fn state(&mut self) -> SimulationState<V> {
+        self.pull();
+        let settings = self.world.settings().clone();
+        SimulationState {
+            gravity: settings.gravity,
+            particle_radius: settings.particle_radius,
+            dfsph: settings.dfsph,
+            time_step: self.time_step,
+            time: self.time,
+            steps: self.steps,
+            bodies: self.bodies.clone(),
+            boundary: self.boundary.clone(),
+        }
+    }
+
+    /// A simulation that goes on from `state`, bit for bit.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] if a setting of the state is out of range.
+    pub fn from_state(state: SimulationState<V>) -> Result<Self, FluidError> {
+        let settings = WorldSettings {
+            gravity: state.gravity,
+            particle_radius: state.particle_radius,
+            dfsph: state.dfsph,
+        };
+        let mut simulation = Self::new(settings, state.time_step)?;
+        for body in state.bodies {
+            simulation.add_body(body)?;
+        }
+        simulation.set_boundary(state.boundary);
+        simulation.time = state.time;
+        simulation.steps = state.steps;
+        Ok(simulation)
+    }
+
+    fn gather(&mut self) -> Result<(), FluidError> {
+        if self.edited {
+            let bodies = self.bodies.iter().enumerate();
+            self.world.gather(
+                bodies.map(|(index, body)| (index as u64, &body.material, &body.particles)),
+            )?;
+            self.edited = false;
+        }
+        Ok(())
+    }
+
+    /// Brings the bodies up to date with the world.
+    fn pull(&mut self) {
+        if !self.behind {
+            return;
+        }
+        for (index, body) in self.bodies.iter_mut().enumerate() {
+            // A body that the world has not gathered yet has nothing to take back.
+            let _ = self.world.scatter(index as u64, &mut body.particles);
+        }
+        self.behind = false;
+    }
+}

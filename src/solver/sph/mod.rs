@@ -1,0 +1,329 @@
+//! Smoothed particle hydrodynamics: the packed world of all bodies and the
+//! stages of a step.
+//!
+//! A step is, in this order: [`FluidWorld::neighbor_search`],
+//! [`FluidWorld::non_pressure_forces`], [`FluidWorld::density_solve`],
+//! [`FluidWorld::integrate`], [`FluidWorld::divergence_solve`]. Positions move
+//! in `integrate`; the search at the new positions opens `divergence_solve`,
+//! so that the next step's `neighbor_search` finds the lists fresh.
+
+mod dfsph;
+mod exchange;
+mod measure;
+mod packed;
+mod viscosity;
+
+use bevy_platform::time::Instant;
+
+use super::boundary::BoundarySet;
+use super::error::FluidError;
+use super::grid::CellGrid;
+use super::kernel::CubicSpline;
+use super::neighbors::{CELL_FACTOR, NeighborLists};
+use super::parallel::Threads;
+use super::particles::ParticleId;
+use super::settings::{FluidMaterial, WorldSettings};
+use super::stats::{Stage, StepStats};
+use super::time_step::check_step;
+use super::vector::Vector;
+use dfsph::Workspace;
+use packed::Packed;
+
+pub use exchange::{BodyKey, RemovedParticle};
+
+/// A body as the packed world knows it.
+#[derive(Clone, Debug)]
+struct Body {
+    key: BodyKey,
+    material: FluidMaterial,
+    /// Range of the body's particles in the concatenation of all bodies.
+    start: usize,
+    end: usize,
+}
+
+/// All particles of all bodies in one packed copy, sorted by cell.
+///
+/// Bodies are gathered before a step and scattered after it, see
+/// [`FluidWorld::gather`] and [`FluidWorld::scatter`].
+#[derive(Debug)]
+pub struct FluidWorld<V> {
+    settings: WorldSettings<V>,
+    kernel: CubicSpline<V>,
+    bodies: Vec<Body>,
+    /// Ids of all bodies' particles, body after body.
+    ids: Vec<ParticleId>,
+    /// Packed index of each of them, or `packed::GONE`.
+    packed_of: Vec<u32>,
+    particles: Packed<V>,
+    /// The other half of the double buffer that sorting moves the particles into.
+    unsorted: Packed<V>,
+    boundary: BoundarySet<V>,
+    grid: CellGrid,
+    neighbors: NeighborLists<V>,
+    workspace: Workspace<V>,
+    removed: Vec<RemovedParticle>,
+    /// Whether lists, densities and diagonal belong to the present positions.
+    fresh: bool,
+    stats: StepStats,
+    searches: u64,
+}
+
+/// A particle in the packed world.
+#[derive(Clone, Copy, Debug)]
+pub struct ParticleView<V> {
+    /// The body it belongs to.
+    pub body: BodyKey,
+    /// Its id in that body.
+    pub id: ParticleId,
+    /// Position in metres.
+    pub position: V,
+    /// Velocity in m/s.
+    pub velocity: V,
+    /// Density in kg/m³ (kg/m² in 2D) at the last search.
+    pub density: f32,
+}
+
+impl<V: Vector> Default for FluidWorld<V> {
+    fn default() -> Self {
+        let settings = WorldSettings::default();
+        Self {
+            kernel: CubicSpline::new(settings.support_radius()),
+            settings,
+            bodies: Vec::new(),
+            ids: Vec::new(),
+            packed_of: Vec::new(),
+            particles: Packed::default(),
+            unsorted: Packed::default(),
+            boundary: BoundarySet::default(),
+            grid: CellGrid::default(),
+            neighbors: NeighborLists::default(),
+            workspace: Workspace::default(),
+            removed: Vec::new(),
+            fresh: false,
+            stats: StepStats::default(),
+            searches: 0,
+        }
+    }
+}
+
+impl<V: Vector> FluidWorld<V> {
+    /// An empty world.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] if a setting is out of range.
+    pub fn new(settings: WorldSettings<V>) -> Result<Self, FluidError> {
+        let mut world = Self::default();
+        world.set_settings(settings)?;
+        Ok(world)
+    }
+
+    /// The settings in force.
+    pub fn settings(&self) -> &WorldSettings<V> {
+        &self.settings
+    }
+
+    /// Replaces the settings; costs nothing where they are the same.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] if one is out of range; the old ones stay.
+    pub fn set_settings(&mut self, settings: WorldSettings<V>) -> Result<(), FluidError> {
+        if settings == self.settings {
+            return Ok(());
+        }
+        settings.validate()?;
+        if settings.particle_radius != self.settings.particle_radius {
+            self.kernel = CubicSpline::new(settings.support_radius());
+            self.fresh = false;
+        }
+        self.settings = settings;
+        Ok(())
+    }
+
+    /// Replaces the samples of all boundaries, in metres; costs a comparison
+    /// where they are the same. Samples that are not finite are left out.
+    /// Returns how many were.
+    pub fn set_boundary(&mut self, samples: &[V]) -> usize {
+        let finite;
+        let mut left_out = 0;
+        let samples = if samples.iter().all(|sample| sample.is_finite()) {
+            samples
+        } else {
+            finite =
+                samples.iter().copied().filter(|sample| sample.is_finite()).collect::<Vec<V>>();
+            left_out = samples.len() - finite.len();
+            &finite
+        };
+        if self.boundary.rebuild(samples, self.settings.support_radius()) {
+            self.fresh = false;
+        }
+        left_out
+    }
+
+    /// One step of `dt` seconds over all stages.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] if `dt` is not 1e-6 to 1 s; nothing is done then.
+    pub fn step(&mut self, dt: f32, threads: Threads) -> Result<(), FluidError> {
+        check_step("time_step", dt)?;
+        self.neighbor_search(threads);
+        self.non_pressure_forces(dt, threads);
+        self.density_solve(dt, threads);
+        self.integrate(dt);
+        self.divergence_solve(dt, threads);
+        Ok(())
+    }
+
+    /// First stage: sorts the particles and finds their neighbours, if anything
+    /// was edited since the last step. Starts a new record of [`FluidWorld::stats`].
+    pub fn neighbor_search(&mut self, threads: Threads) {
+        let start = Instant::now();
+        self.stats = StepStats::default();
+        self.refresh(threads);
+        self.stats.add_time(Stage::NeighborSearch, start);
+    }
+
+    /// Second stage: sets the accelerations to gravity and viscosity. Add others
+    /// with [`FluidWorld::accelerate`] between this and the next stage.
+    pub fn non_pressure_forces(&mut self, dt: f32, threads: Threads) {
+        let start = Instant::now();
+        self.refresh(threads);
+        viscosity::accelerations(self, dt, threads);
+        self.stats.add_time(Stage::NonPressureForces, start);
+    }
+
+    /// Third stage: applies the accelerations, then the pressure that keeps the
+    /// density from rising above the rest density.
+    pub fn density_solve(&mut self, dt: f32, threads: Threads) {
+        let start = Instant::now();
+        self.refresh(threads);
+        self.stats.dt = dt;
+        dfsph::density_solve(self, dt, threads);
+        self.stats.add_time(Stage::DensitySolve, start);
+    }
+
+    /// Fourth stage: moves the particles. One that turns non-finite is removed.
+    pub fn integrate(&mut self, dt: f32) {
+        let start = Instant::now();
+        let particles = &mut self.particles;
+        for (position, velocity) in particles.positions.iter_mut().zip(&particles.velocities) {
+            *position += *velocity * dt;
+        }
+        self.remove_non_finite();
+        self.fresh = false;
+        self.stats.add_time(Stage::Integrate, start);
+    }
+
+    /// Last stage: finds neighbours and densities at the new positions, then
+    /// applies the pressure that keeps the velocity from compressing further.
+    pub fn divergence_solve(&mut self, dt: f32, threads: Threads) {
+        let start = Instant::now();
+        self.refresh(threads);
+        dfsph::divergence_solve(self, dt, threads);
+        self.stats.add_time(Stage::DivergenceSolve, start);
+    }
+
+    /// Adds an acceleration in m/s² to each particle, from a function of it.
+    /// Holds for the present step; call it after
+    /// [`FluidWorld::non_pressure_forces`]. One that is not finite counts as zero.
+    pub fn accelerate(&mut self, mut acceleration: impl FnMut(ParticleView<V>) -> V) {
+        for index in 0..self.len() {
+            let added = acceleration(self.view(index));
+            if added.is_finite() {
+                self.particles.accelerations[index] += added;
+            }
+        }
+    }
+
+    /// All particles, in the packed order.
+    pub fn particles(&self) -> impl ExactSizeIterator<Item = ParticleView<V>> + '_ {
+        (0..self.len()).map(|index| self.view(index))
+    }
+
+    /// One particle of a body.
+    ///
+    /// # Errors
+    /// [`FluidError::StaleParticle`] if it is not in the world.
+    pub fn particle(&self, body: BodyKey, id: ParticleId) -> Result<ParticleView<V>, FluidError> {
+        self.bodies
+            .iter()
+            .find(|entry| entry.key == body)
+            .and_then(|entry| {
+                let ids = &self.ids[entry.start..entry.end];
+                let place = entry.start + ids.iter().position(|&other| other == id)?;
+                let index = self.packed_of[place];
+                (index != packed::GONE).then(|| self.view(index as usize))
+            })
+            .ok_or(FluidError::StaleParticle(id))
+    }
+
+    /// Number of particles.
+    pub fn len(&self) -> usize {
+        self.particles.positions.len()
+    }
+
+    /// True if there is no particle.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of boundary samples.
+    pub fn boundary_len(&self) -> usize {
+        self.boundary.len()
+    }
+
+    /// Positions of the boundary samples in metres, and their volumes V_k in
+    /// m³ (m² in 2D). A sample's pseudo-mass is its volume times the rest density.
+    pub fn boundary_samples(&self) -> impl ExactSizeIterator<Item = (V, f32)> + '_ {
+        self.boundary.positions().iter().copied().zip(self.boundary.volumes().iter().copied())
+    }
+
+    /// Figures of the step that is under way or done.
+    pub fn stats(&self) -> &StepStats {
+        &self.stats
+    }
+
+    /// Number of neighbour searches so far: one a step unless something was edited.
+    pub fn searches(&self) -> u64 {
+        self.searches
+    }
+
+    fn view(&self, index: usize) -> ParticleView<V> {
+        let particles = &self.particles;
+        let body = &self.bodies[particles.bodies[index] as usize];
+        ParticleView {
+            body: body.key,
+            id: self.ids[particles.places[index] as usize],
+            position: particles.positions[index],
+            velocity: particles.velocities[index],
+            density: particles.densities[index] * body.material.rest_density,
+        }
+    }
+
+    /// Sorts, finds neighbours, and computes what depends on positions alone.
+    fn refresh(&mut self, threads: Threads) {
+        if self.fresh {
+            return;
+        }
+        let support_radius = self.settings.support_radius();
+        self.grid.sort(
+            &self.particles.positions,
+            &self.particles.places,
+            support_radius * CELL_FACTOR,
+        );
+        self.unsorted.take_in_order(&self.particles, self.grid.order());
+        core::mem::swap(&mut self.particles, &mut self.unsorted);
+        for (index, &place) in self.particles.places.iter().enumerate() {
+            self.packed_of[place as usize] = index as u32;
+        }
+        self.neighbors.find(
+            threads,
+            &self.particles.positions,
+            &self.grid,
+            &self.boundary,
+            support_radius,
+        );
+        dfsph::densities(self, threads);
+        self.fresh = true;
+        self.searches += 1;
+    }
+}

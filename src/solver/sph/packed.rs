@@ -1,0 +1,79 @@
+//! The packed arrays that the solver's loops run over.
+
+use crate::solver::vector::Vector;
+
+/// Packed index of a particle that was removed.
+pub(super) const GONE: u32 = u32::MAX;
+
+/// Particles of all bodies, one array per quantity, in the order of the grid.
+#[derive(Debug, Default)]
+pub(super) struct Packed<V> {
+    pub(super) positions: Vec<V>,
+    pub(super) velocities: Vec<V>,
+    /// Place in the concatenation of all bodies: the particle's id in the world.
+    pub(super) places: Vec<u32>,
+    /// Index of the body.
+    pub(super) bodies: Vec<u32>,
+    /// 1/rho0 in m³/kg (m²/kg in 2D).
+    pub(super) lightness: Vec<f32>,
+    /// p dt² of the density solve in Pa s².
+    pub(super) density_impulses: Vec<f32>,
+    /// p dt of the divergence solve in Pa s.
+    pub(super) divergence_impulses: Vec<f32>,
+
+    /// Density over rest density.
+    pub(super) densities: Vec<f32>,
+    /// G: the sum of all neighbours' V grad W, in 1/m.
+    pub(super) gradient_sums: Vec<V>,
+    /// D: the diagonal of the pressure operator, in m/kg (1/kg in 2D).
+    pub(super) diagonals: Vec<f32>,
+    /// Number of neighbours, boundary samples included.
+    pub(super) neighbor_counts: Vec<u32>,
+    /// Non-pressure accelerations of the present step, in m/s².
+    pub(super) accelerations: Vec<V>,
+}
+
+impl<V: Vector> Packed<V> {
+    /// Forgets all particles.
+    pub(super) fn clear(&mut self) {
+        self.positions.clear();
+        self.velocities.clear();
+        self.places.clear();
+        self.bodies.clear();
+        self.lightness.clear();
+        self.density_impulses.clear();
+        self.divergence_impulses.clear();
+        self.resize_derived(0);
+    }
+
+    /// Replaces the particles by those of `source` in a new order. What depends
+    /// on the neighbours is left to be computed.
+    pub(super) fn take_in_order(
+        &mut self,
+        source: &Self,
+        order: impl ExactSizeIterator<Item = usize>,
+    ) {
+        self.clear();
+        for old in order {
+            self.positions.push(source.positions[old]);
+            self.velocities.push(source.velocities[old]);
+            self.places.push(source.places[old]);
+            self.bodies.push(source.bodies[old]);
+            self.lightness.push(source.lightness[old]);
+            self.density_impulses.push(source.density_impulses[old]);
+            self.divergence_impulses.push(source.divergence_impulses[old]);
+            // An edit between two stages must not lose the forces added so far.
+            self.accelerations.push(source.accelerations[old]);
+        }
+        self.resize_derived(self.positions.len());
+    }
+
+    /// Gives the derived arrays the length of the others.
+    pub(super) fn resize_derived(&mut self, len: usize) {
+        self.densities.resize(len, 0.0);
+        self.gradient_sums.resize(len, V::ZERO);
+        self.diagonals.resize(len, 0.0);
+        self.neighbor_counts.resize(len, 0);
+        self.accelerations.resize(len, V::ZERO);
+    }
+}

@@ -1,0 +1,3 @@
+//! The solvers on their own: against the reference, and in users' hands.
+
+mod reproduction;
