@@ -1,0 +1,129 @@
+//! Bodies of fluid, in and out of the solver.
+
+use core::marker::PhantomData;
+
+use bevy::ecs::component::{Component, Mutable, StorageType};
+use bevy::prelude::*;
+
+use crate::dimension::Dimension;
+use crate::plugin::FluidWorldOf;
+use crate::settings::SettingsInForce;
+use crate::solver::error::FluidError;
+use crate::solver::particles::{FluidParticles, ParticleId};
+use crate::solver::settings::FluidMaterial;
+use crate::time::Fluid;
+
+/// A body of fluid: one entity, whose particles are the arrays of its
+/// [`FluidParticles`]. Spelt [`Fluid2d`](crate::Fluid2d) or [`Fluid3d`](crate::Fluid3d).
+///
+/// Particles live in world space: the entity's transform, if it has one, does
+/// not move them. A material outside its range is refused with a
+/// [`FluidRefused`] message, and the body stands still until it is corrected.
+#[derive(Component, Clone, Debug, PartialEq, Reflect)]
+#[reflect(Component)]
+#[require(FluidParticles<V>)]
+pub struct FluidOf<V: Dimension> {
+    /// What the fluid is made of.
+    pub material: FluidMaterial,
+    #[reflect(ignore)]
+    dimension: PhantomData<V>,
+}
+
+impl<V: Dimension> FluidOf<V> {
+    /// A body of `material`.
+    pub fn new(material: FluidMaterial) -> Self {
+        Self { material, dimension: PhantomData }
+    }
+}
+
+impl<V: Dimension> Default for FluidOf<V> {
+    /// Water.
+    fn default() -> Self {
+        Self::new(FluidMaterial::default())
+    }
+}
+
+impl<V: Dimension> Component for FluidParticles<V> {
+    const STORAGE_TYPE: StorageType = StorageType::Table;
+    type Mutability = Mutable;
+}
+
+/// A particle was removed because its position or velocity was not finite. The
+/// others go on.
+#[derive(Message, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParticleRemoved {
+    /// The fluid it belonged to.
+    pub fluid: Entity,
+    /// The id it had.
+    pub id: ParticleId,
+}
+
+/// A value was refused; what was valid before stays in force.
+#[derive(Message, Clone, Debug, PartialEq)]
+pub struct FluidRefused {
+    /// The entity it stands on, or none for [`FluidSettings`](crate::FluidSettings).
+    pub entity: Option<Entity>,
+    /// Name, value and allowed range.
+    pub error: FluidError,
+}
+
+/// Gathers the bodies of one dimension into its world.
+pub(crate) fn gather<V: Dimension>(
+    mut world: ResMut<FluidWorldOf<V>>,
+    clock: Res<Time<Fluid>>,
+    settings: Res<SettingsInForce>,
+    fluids: Query<(Entity, Ref<FluidOf<V>>, &FluidParticles<V>)>,
+    mut order: Local<Vec<Entity>>,
+    mut refused: MessageWriter<FluidRefused>,
+) {
+    if let Err(error) = world.set_settings(settings.world()) {
+        // Settings in force were validated; only a bug in that check leads here.
+        error!("fluid settings refused: {error}");
+    }
+    // The order of a query follows archetypes; that of entities does not change.
+    order.clear();
+    for (entity, fluid, _) in &fluids {
+        match fluid.material.validate() {
+            Ok(()) => order.push(entity),
+            Err(error) if fluid.is_changed() => {
+                warn!("fluid {entity} stands still: {error}");
+                refused.write(FluidRefused { entity: Some(entity), error });
+            }
+            Err(_) => {}
+        }
+    }
+    order.sort_unstable();
+    if clock.context().due() == 0 {
+        return;
+    }
+    let bodies = order.iter().filter_map(|&entity| fluids.get(entity).ok());
+    let bodies = bodies.map(|(entity, fluid, particles)| {
+        (entity.to_bits(), &fluid.into_inner().material, particles)
+    });
+    if let Err(error) = world.gather(bodies) {
+        error!("fluids refused: {error}");
+    }
+}
+
+/// Hands the results back to the bodies of one dimension.
+pub(crate) fn scatter<V: Dimension>(
+    mut world: ResMut<FluidWorldOf<V>>,
+    clock: Res<Time<Fluid>>,
+    mut fluids: Query<(Entity, &mut FluidParticles<V>), With<FluidOf<V>>>,
+    mut removed: MessageWriter<ParticleRemoved>,
+) {
+    if clock.context().due() == 0 {
+        return;
+    }
+    for (entity, mut particles) in &mut fluids {
+        // A body that was refused is not in the world and keeps its state.
+        let _ = world.scatter(entity.to_bits(), &mut particles);
+    }
+    for particle in world.removed() {
+        if let Some(fluid) = Entity::try_from_bits(particle.body) {
+            warn!("{} of fluid {fluid} was not finite and is removed", particle.id);
+            removed.write(ParticleRemoved { fluid, id: particle.id });
+        }
+    }
+    world.clear_removed();
+}

@@ -1,0 +1,152 @@
+//! The plugin.
+
+use bevy::ecs::intern::Interned;
+use bevy::ecs::schedule::ScheduleLabel;
+use bevy::prelude::*;
+use bevy::tasks::ComputeTaskPool;
+
+use crate::boundary::BoundaryOf;
+use crate::dimension::Dimension;
+use crate::fluid::{FluidOf, FluidRefused, ParticleRemoved};
+use crate::schedule::{FluidSchedule, FluidStepSystems, FluidSystems, StageSystems};
+use crate::settings::{FluidSettings, SettingsInForce};
+use crate::solver::parallel::Threads;
+use crate::solver::sph::FluidWorld;
+use crate::time::Fluid;
+use crate::{boundary, diagnostics, fluid, schedule, settings, time};
+
+/// The solver's world of one dimension, for systems inside [`FluidSchedule`].
+/// Spelt [`FluidWorld2d`] or [`FluidWorld3d`].
+///
+/// A body's key in it is its entity's bits: [`Entity::to_bits`].
+#[derive(Resource, Debug, Default, Deref, DerefMut)]
+pub struct FluidWorldOf<V: Dimension>(FluidWorld<V>);
+
+/// The solver's world of all 2D fluids.
+pub(crate) type FluidWorld2d = FluidWorldOf<Vec2>;
+
+/// The solver's world of all 3D fluids.
+pub(crate) type FluidWorld3d = FluidWorldOf<Vec3>;
+
+/// Water for Bevy.
+///
+/// | what | added |
+/// |---|---|
+/// | [`FluidSettings`], `Time<Fluid>`, [`FluidWorld2d`], [`FluidWorld3d`] | resources |
+/// | [`FluidStepSystems`] | sets in the schedule of your choice, [`FixedPostUpdate`] by default |
+/// | [`FluidSchedule`] with [`FluidSystems`] | a schedule that runs once per step |
+/// | [`ParticleRemoved`], [`FluidRefused`] | messages |
+/// | [`FluidDiagnostics`](crate::FluidDiagnostics) | entries of the diagnostics store |
+///
+/// Settings that the app inserted before stay.
+#[derive(Clone, Copy, Debug)]
+pub struct FluidPlugin {
+    schedule: Interned<dyn ScheduleLabel>,
+    length_unit: f32,
+}
+
+impl Default for FluidPlugin {
+    fn default() -> Self {
+        Self::in_schedule(FixedPostUpdate)
+    }
+}
+
+impl FluidPlugin {
+    /// Steps the fluids in `schedule` instead of [`FixedPostUpdate`].
+    pub fn in_schedule(schedule: impl ScheduleLabel) -> Self {
+        Self { schedule: schedule.intern(), length_unit: 1.0 }
+    }
+
+    /// Scales the defaults for a game in which `unit` of its lengths make a
+    /// metre, see [`FluidSettings::with_length_unit`].
+    #[must_use]
+    pub fn with_length_unit(self, unit: f32) -> Self {
+        Self { length_unit: unit, ..self }
+    }
+}
+
+impl Plugin for FluidPlugin {
+    fn build(&self, app: &mut App) {
+        if !app.world().contains_resource::<FluidSettings>() {
+            app.insert_resource(FluidSettings::with_length_unit(self.length_unit));
+        }
+        app.register_type::<FluidSettings>()
+            .init_resource::<SettingsInForce>()
+            .init_resource::<Time<Fluid>>()
+            .add_message::<ParticleRemoved>()
+            .add_message::<FluidRefused>();
+        schedule::configure(app, self.schedule);
+        app.add_systems(First, time::start_frame).add_systems(
+            self.schedule,
+            (
+                (settings::enforce, time::plan).chain().in_set(FluidStepSystems::Prepare),
+                time::run_steps.in_set(FluidStepSystems::Step),
+            ),
+        );
+        #[cfg(feature = "2d")]
+        {
+            add_dimension::<Vec2>(app, self.schedule);
+            #[cfg(feature = "scene")]
+            crate::scene_asset::add::<Vec2>(app);
+        }
+        #[cfg(feature = "3d")]
+        {
+            add_dimension::<Vec3>(app, self.schedule);
+            #[cfg(feature = "scene")]
+            crate::scene_asset::add::<Vec3>(app);
+        }
+    }
+}
+
+/// Adds the world of one dimension and the systems that step it.
+fn add_dimension<V: Dimension>(app: &mut App, outer: Interned<dyn ScheduleLabel>) {
+    app.init_resource::<FluidWorldOf<V>>()
+        .register_type::<FluidOf<V>>()
+        .register_type::<BoundaryOf<V>>()
+        .add_systems(
+            outer,
+            (
+                (boundary::gather::<V>, fluid::gather::<V>)
+                    .chain()
+                    .after(time::plan)
+                    .in_set(FluidStepSystems::Prepare),
+                fluid::scatter::<V>.in_set(FluidStepSystems::Writeback),
+            ),
+        )
+        .add_systems(
+            FluidSchedule,
+            (
+                neighbor_search::<V>.in_set(StageSystems(FluidSystems::NeighborSearch)),
+                non_pressure_forces::<V>.in_set(StageSystems(FluidSystems::NonPressureForces)),
+                density_solve::<V>.in_set(StageSystems(FluidSystems::DensitySolve)),
+                integrate::<V>.in_set(StageSystems(FluidSystems::Integrate)),
+                divergence_solve::<V>.in_set(StageSystems(FluidSystems::DivergenceSolve)),
+            ),
+        );
+    diagnostics::add::<V>(app, outer);
+}
+
+/// The compute pool where the app has one.
+fn threads() -> Threads<'static> {
+    ComputeTaskPool::try_get().map_or(Threads::Serial, |pool| Threads::Pool(pool))
+}
+
+fn neighbor_search<V: Dimension>(mut world: ResMut<FluidWorldOf<V>>) {
+    world.neighbor_search(threads());
+}
+
+fn non_pressure_forces<V: Dimension>(mut world: ResMut<FluidWorldOf<V>>, clock: Res<Time<Fluid>>) {
+    world.non_pressure_forces(clock.context().dt(), threads());
+}
+
+fn density_solve<V: Dimension>(mut world: ResMut<FluidWorldOf<V>>, clock: Res<Time<Fluid>>) {
+    world.density_solve(clock.context().dt(), threads());
+}
+
+fn integrate<V: Dimension>(mut world: ResMut<FluidWorldOf<V>>, clock: Res<Time<Fluid>>) {
+    world.integrate(clock.context().dt());
+}
+
+fn divergence_solve<V: Dimension>(mut world: ResMut<FluidWorldOf<V>>, clock: Res<Time<Fluid>>) {
+    world.divergence_solve(clock.context().dt(), threads());
+}

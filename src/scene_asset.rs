@@ -1,0 +1,178 @@
+//! Scene files as assets, spawned into the app, with hot reload.
+
+use bevy::asset::io::Reader;
+use bevy::asset::{AssetLoader, LoadContext};
+use bevy::prelude::*;
+use core::marker::PhantomData;
+
+use crate::boundary::BoundaryOf;
+use crate::dimension::Dimension;
+use crate::fluid::{FluidOf, FluidRefused};
+use crate::settings::FluidSettings;
+use crate::solver::error::FluidError;
+use crate::solver::particles::FluidParticles;
+use crate::solver::scene::{Scene, SceneError, SceneFile};
+
+/// A scene in one dimension, loaded from a `.ron` file or made in code.
+/// Spelt [`SceneAsset2d`](crate::SceneAsset2d) or [`SceneAsset3d`](crate::SceneAsset3d).
+#[derive(Asset, TypePath, Clone, Debug, PartialEq, Deref)]
+pub struct SceneAssetOf<V: Dimension>(pub Scene<V>);
+
+/// Spawns a scene's fluids and boundaries as children of its entity, and takes
+/// the scene's settings over into [`FluidSettings`]. Spelt
+/// [`FluidScene2d`](crate::FluidScene2d) or [`FluidScene3d`](crate::FluidScene3d).
+///
+/// Touching the component, or changing the asset, restarts the scene.
+#[derive(Component, Clone, Debug, Default, PartialEq)]
+#[require(Transform, Visibility)]
+pub struct FluidSceneOf<V: Dimension>(pub Handle<SceneAssetOf<V>>);
+
+impl<V: Dimension> Default for SceneAssetOf<V> {
+    fn default() -> Self {
+        Self(Scene::default())
+    }
+}
+
+/// Why a scene file was not loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum SceneLoadError {
+    /// The file could not be read.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// The file holds no valid scene.
+    #[error("{0}")]
+    Scene(#[from] SceneError),
+    /// The scene is of the other dimension.
+    #[error("{file} holds a scene of the other dimension")]
+    Dimension {
+        /// Name of the file.
+        file: String,
+    },
+}
+
+/// Loads `.ron` scenes of one dimension.
+#[derive(TypePath)]
+struct SceneLoader<V: Dimension> {
+    dimension: PhantomData<V>,
+}
+
+/// Picks the scene of a dimension out of a file.
+pub(crate) trait SceneDimension: Dimension {
+    /// The scene, if the file is of this dimension.
+    fn scene(file: SceneFile) -> Option<Scene<Self>>;
+}
+
+impl SceneDimension for Vec2 {
+    fn scene(file: SceneFile) -> Option<Scene<Self>> {
+        match file {
+            SceneFile::Scene2d(scene) => Some(scene),
+            SceneFile::Scene3d(_) => None,
+        }
+    }
+}
+
+impl SceneDimension for Vec3 {
+    fn scene(file: SceneFile) -> Option<Scene<Self>> {
+        match file {
+            SceneFile::Scene3d(scene) => Some(scene),
+            SceneFile::Scene2d(_) => None,
+        }
+    }
+}
+
+impl<V: SceneDimension> AssetLoader for SceneLoader<V> {
+    type Asset = SceneAssetOf<V>;
+    type Settings = ();
+    type Error = SceneLoadError;
+
+    async fn load(
+        &self,
+        reader: &mut dyn Reader,
+        _settings: &(),
+        context: &mut LoadContext<'_>,
+    ) -> Result<Self::Asset, SceneLoadError> {
+        let mut bytes = Vec::new();
+        reader.read_to_end(&mut bytes).await?;
+        let file = context.path().to_string();
+        let text = String::from_utf8_lossy(&bytes);
+        let scene = SceneFile::parse(&file, &text)?;
+        V::scene(scene).map(SceneAssetOf).ok_or(SceneLoadError::Dimension { file })
+    }
+
+    fn extensions(&self) -> &[&str] {
+        &["ron"]
+    }
+}
+
+/// Adds loader and spawner of one dimension, in an app that has assets.
+pub(crate) fn add<V: SceneDimension>(app: &mut App) {
+    if !app.world().contains_resource::<AssetServer>() {
+        return;
+    }
+    app.init_asset::<SceneAssetOf<V>>()
+        .register_asset_loader(SceneLoader::<V> { dimension: PhantomData })
+        .add_systems(PreUpdate, respawn::<V>);
+}
+
+/// Spawns scenes that are new, were touched, or whose asset arrived or changed.
+fn respawn<V: SceneDimension>(
+    mut commands: Commands,
+    scenes: Query<(Entity, Ref<FluidSceneOf<V>>)>,
+    assets: Res<Assets<SceneAssetOf<V>>>,
+    mut changes: MessageReader<AssetEvent<SceneAssetOf<V>>>,
+    mut settings: ResMut<FluidSettings>,
+    mut refused: MessageWriter<FluidRefused>,
+) {
+    let changed: Vec<AssetId<SceneAssetOf<V>>> = changes
+        .read()
+        .filter_map(|event| match event {
+            AssetEvent::Added { id } | AssetEvent::Modified { id } => Some(*id),
+            _ => None,
+        })
+        .collect();
+    for (entity, root) in &scenes {
+        if !root.is_changed() && !changed.contains(&root.0.id()) {
+            continue;
+        }
+        // An asset that is still loading announces itself.
+        let Some(asset) = assets.get(&root.0) else { continue };
+        commands.entity(entity).despawn_children();
+        if let Err(error) = spawn(&mut commands, entity, &asset.0, &mut settings) {
+            warn!("scene {entity} refused: {error}");
+            refused.write(FluidRefused { entity: Some(entity), error });
+        }
+    }
+}
+
+fn spawn<V: SceneDimension>(
+    commands: &mut Commands,
+    root: Entity,
+    scene: &Scene<V>,
+    settings: &mut FluidSettings,
+) -> Result<(), FluidError> {
+    scene.validate()?;
+    let mut bodies = Vec::new();
+    for (index, fluid) in scene.fluids.iter().enumerate() {
+        let mut particles = FluidParticles::new();
+        for position in scene.fluid_positions(index)? {
+            particles.spawn(position, fluid.velocity)?;
+        }
+        bodies.push((FluidOf::<V>::new(fluid.material.clone()), particles));
+    }
+    settings.gravity = Vec3::from_array(scene.gravity.to_array());
+    *V::particle_radius_mut(settings) = scene.particle_radius;
+    settings.time_step = scene.time_step;
+    settings.dfsph = scene.dfsph.clone();
+    for body in bodies {
+        commands.spawn((body, ChildOf(root)));
+    }
+    for boundary in &scene.boundaries {
+        let position = Vec3::from_array(boundary.position.to_array());
+        commands.spawn((
+            BoundaryOf::<V>::new(boundary.shape.clone()),
+            Transform::from_translation(position),
+            ChildOf(root),
+        ));
+    }
+    Ok(())
+}
