@@ -38,7 +38,9 @@ pub(crate) type FluidWorld3d = FluidWorldOf<Vec3>;
 /// | [`ParticleRemoved`], [`FluidRefused`] | messages |
 /// | [`FluidDiagnostics`](crate::FluidDiagnostics) | entries of the diagnostics store |
 ///
-/// Settings that the app inserted before stay.
+/// Settings that the app inserted before stay. Add it after Bevy's
+/// `DefaultPlugins`: in an app that can draw it adds
+/// [`FluidRenderPlugin`](crate::render::FluidRenderPlugin).
 #[derive(Clone, Copy, Debug)]
 pub struct FluidPlugin {
     schedule: Interned<dyn ScheduleLabel>,
@@ -75,6 +77,10 @@ impl Plugin for FluidPlugin {
             .init_resource::<Time<Fluid>>()
             .add_message::<ParticleRemoved>()
             .add_message::<FluidRefused>();
+        #[cfg(all(feature = "render", feature = "2d"))]
+        if app.is_plugin_added::<bevy::sprite_render::SpriteRenderPlugin>() {
+            app.add_plugins(crate::render::FluidRenderPlugin);
+        }
         schedule::configure(app, self.schedule);
         app.add_systems(First, time::start_frame).add_systems(
             self.schedule,
@@ -106,7 +112,7 @@ fn add_dimension<V: Dimension>(app: &mut App, outer: Interned<dyn ScheduleLabel>
         .add_systems(
             outer,
             (
-                (boundary::gather::<V>, fluid::gather::<V>)
+                (boundary::gather::<V>, fluid::remember::<V>, fluid::gather::<V>)
                     .chain()
                     .after(time::plan)
                     .in_set(FluidStepSystems::Prepare),

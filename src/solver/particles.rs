@@ -3,6 +3,7 @@
 use core::fmt;
 
 use super::error::FluidError;
+use super::sampling::FluidShape;
 use super::vector::Vector;
 
 /// Names a particle of one body for as long as it lives.
@@ -104,6 +105,14 @@ impl<V: Vector> FluidParticles<V> {
             particles.spawn(position, V::ZERO)?;
         }
         Ok(particles)
+    }
+
+    /// Particles at rest that fill a shape, for a world of `particle_radius` metres.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] for an impossible shape.
+    pub fn fill(shape: &FluidShape<V>, particle_radius: f32) -> Result<Self, FluidError> {
+        Self::from_positions(shape.positions(particle_radius)?)
     }
 
     /// Adds a particle behind the others: position in metres, velocity in m/s.
