@@ -1,1 +1,4 @@
 //! Water, smoke and cloth for Bevy games.
+
+#[cfg(feature = "frames")]
+pub mod frames;
