@@ -2,3 +2,5 @@
 
 #[cfg(feature = "frames")]
 pub mod frames;
+#[cfg(feature = "render")]
+pub mod render;
