@@ -10,6 +10,8 @@ mod diagnostics;
 mod dimension;
 #[cfg(feature = "plugin")]
 mod fluid;
+#[cfg(feature = "frames")]
+pub mod frames;
 #[cfg(any(feature = "render", feature = "frames"))]
 pub mod palette;
 #[cfg(feature = "plugin")]
