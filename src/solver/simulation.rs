@@ -124,7 +124,9 @@ impl<V: Vector> Simulation<V> {
     }
 
     /// Replaces all boundary samples, in metres. Samples that are not finite are left out.
-    pub fn set_boundary(&mut self, samples: Vec<V>) {
+    pub fn set_boundary(&mut self, mut samples: Vec<V>) {
+        // Not even in the state: text formats have no such number.
+        samples.retain(|sample| sample.is_finite());
         self.world.set_boundary(&samples);
         self.boundary = samples;
     }
