@@ -66,13 +66,13 @@ impl<V: Vector> FluidWorld<V> {
             .find(|body| body.key == key)
             .ok_or(FluidError::UnknownBody { index: key as usize, count: self.bodies.len() })?;
         if self.removed.iter().any(|removed| removed.body == key) {
-            let doomed: Vec<usize> = self
-                .removed
-                .iter()
-                .filter(|removed| removed.body == key)
-                .filter_map(|removed| particles.index_of(removed.id).ok())
-                .collect();
-            particles.retain(|index| !doomed.contains(&index));
+            let mut doomed = vec![false; particles.len()];
+            for removed in self.removed.iter().filter(|removed| removed.body == key) {
+                if let Ok(index) = particles.index_of(removed.id) {
+                    doomed[index] = true;
+                }
+            }
+            particles.retain(|index| !doomed[index]);
         }
         let dt = self.stats.dt;
         let source = &self.particles;
@@ -133,6 +133,10 @@ impl<V: Vector> FluidWorld<V> {
         let kept: Vec<usize> = kept.collect();
         self.unsorted.take_in_order(particles, kept.into_iter());
         core::mem::swap(&mut self.particles, &mut self.unsorted);
+        // Until the next search, too, a particle is found where it moved up to.
+        for (index, &place) in self.particles.places.iter().enumerate() {
+            self.packed_of[place as usize] = index as u32;
+        }
         self.fresh = false;
     }
 

@@ -30,6 +30,7 @@ use dfsph::Workspace;
 use packed::Packed;
 
 pub use exchange::{BodyKey, RemovedParticle};
+pub use measure::Measures;
 
 /// A body as the packed world knows it.
 #[derive(Clone, Debug)]
