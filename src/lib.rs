@@ -1,5 +1,9 @@
 //! Water, smoke and cloth for Bevy games.
 
+#[cfg(feature = "frames")]
+pub mod frames;
+#[cfg(feature = "render")]
+pub mod render;
 pub mod solver;
 
 #[cfg(feature = "plugin")]
