@@ -124,7 +124,8 @@ impl<V: Vector> Scene<V> {
         self.time_step.validate()?;
         for (index, fluid) in self.fluids.iter().enumerate() {
             let name = format_args!("fluids[{index}]").to_string();
-            fluid.material.validate().map_err(|error| error.within(&name))?;
+            let material = fluid.material.validate();
+            material.map_err(|error| error.within(format_args!("{name}.material")))?;
             if !fluid.velocity.is_finite() {
                 return Err(FluidError::parameter(
                     format_args!("{name}.velocity"),
@@ -175,7 +176,7 @@ impl<V: Vector> Scene<V> {
             let own = boundary
                 .shape
                 .samples(2.0 * self.particle_radius)
-                .map_err(|error| error.within(format_args!("boundaries[{index}]")))?;
+                .map_err(|error| error.within(format_args!("boundaries[{index}].shape")))?;
             samples.extend(own.into_iter().map(|sample| boundary.position + sample));
         }
         Ok(samples)

@@ -114,9 +114,11 @@ impl<V: Vector> Simulation<V> {
     /// Adds a body; returns its index.
     ///
     /// # Errors
-    /// [`FluidError::Parameter`] if the material is out of range.
+    /// [`FluidError::Parameter`] if the material is out of range, or the
+    /// particles were read from a file and do not belong together.
     pub fn add_body(&mut self, body: FluidBody<V>) -> Result<usize, FluidError> {
         body.material.validate()?;
+        body.particles.validate()?;
         self.pull();
         self.edited = true;
         self.bodies.push(body);
@@ -248,7 +250,7 @@ impl<V: Vector> Simulation<V> {
     /// A simulation that goes on from `state`, bit for bit.
     ///
     /// # Errors
-    /// [`FluidError::Parameter`] if a setting of the state is out of range.
+    /// [`FluidError::Parameter`] if a setting or a body of the state is out of range.
     pub fn from_state(state: SimulationState<V>) -> Result<Self, FluidError> {
         let settings = WorldSettings {
             gravity: state.gravity,
@@ -256,8 +258,9 @@ impl<V: Vector> Simulation<V> {
             dfsph: state.dfsph,
         };
         let mut simulation = Self::new(settings, state.time_step)?;
-        for body in state.bodies {
-            simulation.add_body(body)?;
+        for (index, body) in state.bodies.into_iter().enumerate() {
+            let added = simulation.add_body(body);
+            added.map_err(|error| error.within(format_args!("bodies[{index}]")))?;
         }
         simulation.set_boundary(state.boundary);
         simulation.time = state.time;

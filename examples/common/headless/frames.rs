@@ -1,0 +1,107 @@
+//! Frames at a rate of their own, and snapshots of chosen steps.
+
+use std::path::{Path, PathBuf};
+
+use bevy_fluid::solver::simulation::Simulation;
+use bevy_fluid::solver::vector::Vector;
+
+use super::error::RunError;
+use super::files::{check_writable, write_whole};
+use super::options::{Format, Options};
+use super::picture::Picture;
+use super::record::Snapshot;
+
+/// The files that a run leaves in its folder.
+pub struct Frames {
+    folder: PathBuf,
+    /// Frames per simulated second.
+    rate: Option<f64>,
+    /// Number of the frame that comes next.
+    next: u64,
+    /// Draws the frames, and the end where nothing else is asked for.
+    picture: Option<Picture>,
+    /// Steps to write down, rising.
+    snapshots: Vec<u64>,
+}
+
+impl Frames {
+    /// Makes the folder and writes what is due at the start. `None` where no
+    /// folder is asked for.
+    pub fn open<V: Vector>(
+        options: &Options,
+        simulation: &mut Simulation<V>,
+    ) -> Result<Option<Self>, RunError> {
+        let Some(folder) = options.out.clone() else { return Ok(None) };
+        std::fs::create_dir_all(&folder)
+            .and_then(|()| check_writable(&folder.join("final.png")))
+            .map_err(|error| RunError::input_file("write to", &folder, error))?;
+        let mut snapshots = options.snapshots.clone();
+        snapshots.sort_unstable();
+        snapshots.dedup();
+        let drawn = match options.frames {
+            Some(_) => options.format.unwrap_or_default() == Format::Png,
+            None => snapshots.is_empty(),
+        };
+        let picture = drawn.then(|| Picture::new(simulation)).transpose();
+        let picture = picture.map_err(RunError::input)?;
+        let mut frames = Self { folder, rate: options.frames, next: 0, picture, snapshots };
+        if simulation.steps() > 0 {
+            // The run that was saved has written these.
+            frames.next = frames.due(simulation.time());
+            frames.snapshots.retain(|&step| step > simulation.steps());
+        }
+        frames.write(simulation)?;
+        Ok(Some(frames))
+    }
+
+    /// Writes what is due after a step.
+    pub fn write<V: Vector>(&mut self, simulation: &mut Simulation<V>) -> Result<(), RunError> {
+        let steps = simulation.steps();
+        if self.snapshots.first() == Some(&steps) {
+            self.snapshots.remove(0);
+            let path = self.folder.join(format!("snapshot_{steps:06}.json"));
+            save(&path, Snapshot::of(simulation).json())?;
+        }
+        let due = self.due(simulation.time());
+        if self.next < due {
+            let (bytes, kind) = match &mut self.picture {
+                Some(picture) => (picture.png(simulation).map_err(|e| e.to_string()), "png"),
+                None => (Snapshot::of(simulation).json().map_err(|e| e.to_string()), "json"),
+            };
+            let bytes = bytes.map_err(RunError::Output)?;
+            for frame in self.next..due {
+                let path = self.folder.join(format!("frame_{frame:06}.{kind}"));
+                save(&path, Ok::<_, String>(&bytes))?;
+            }
+            self.next = due;
+        }
+        Ok(())
+    }
+
+    /// Leaves a picture of the end where nothing else was asked for.
+    pub fn finish<V: Vector>(mut self, simulation: &mut Simulation<V>) -> Result<(), RunError> {
+        match &mut self.picture {
+            Some(picture) if self.rate.is_none() => {
+                save(&self.folder.join("final.png"), picture.png(simulation))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Snapshots of steps that are still to come.
+    pub fn missing(&self) -> &[u64] {
+        &self.snapshots
+    }
+
+    /// Number of frames up to a time, frame 0 at time 0 included.
+    fn due(&self, time: f64) -> u64 {
+        // A step in f32 falls short of its decimal value by up to 6e-8 of it.
+        self.rate.map_or(0, |rate| (time * (1.0 + 1e-7) * rate) as u64 + 1)
+    }
+}
+
+/// Writes a whole file of what was made for it.
+fn save<E: ToString>(path: &Path, made: Result<impl AsRef<[u8]>, E>) -> Result<(), RunError> {
+    let bytes = made.map_err(|error| RunError::output_file(path, error))?;
+    write_whole(path, bytes.as_ref()).map_err(|error| RunError::output_file(path, error))
+}

@@ -1,0 +1,107 @@
+//! Pictures of particles, drawn on the CPU.
+
+use bevy_fluid::frames::{Canvas, FrameError};
+use bevy_fluid::solver::simulation::Simulation;
+use bevy_fluid::solver::vector::Vector;
+use bevy_math::{DVec2, Rect, Vec2};
+
+/// Pixels along the longer side of a picture.
+const LONG_SIDE: u32 = 1080;
+/// Fewest pixels along the shorter side.
+const SHORTEST_SIDE: f64 = 64.0;
+const BACKGROUND: [u8; 3] = [0xEE; 3];
+const BOUNDARY: [u8; 4] = [0x88, 0x88, 0x88, 0xFF];
+/// Speed in m/s from which on a particle is drawn in the lightest colour.
+const LIGHTEST_SPEED: f32 = 8.0;
+
+/// Draws a simulation again and again from the same place: along -z in 3D.
+pub struct Picture {
+    canvas: Canvas,
+    radius: f32,
+}
+
+/// A dot to be drawn.
+struct Dot {
+    position: Vec2,
+    depth: f32,
+    color: [u8; 4],
+}
+
+impl Picture {
+    /// A picture that shows all that is there now, boundary and fluid.
+    pub fn new<V: Vector>(simulation: &Simulation<V>) -> Result<Self, FrameError> {
+        let radius = simulation.world().settings().particle_radius;
+        let view = view(simulation, 4.0 * f64::from(radius));
+        let size = view.size().as_dvec2();
+        let scale = f64::from(LONG_SIDE) / size.max_element();
+        // Video encoders want even sides.
+        let side = |length: f64| 2 * (0.5 * (scale * length).max(SHORTEST_SIDE)).ceil() as u32;
+        let canvas = Canvas::new(side(size.x), side(size.y), view, BACKGROUND)?;
+        Ok(Self { canvas, radius })
+    }
+
+    /// The present state as the bytes of a PNG file.
+    pub fn png<V: Vector>(
+        &mut self,
+        simulation: &mut Simulation<V>,
+    ) -> Result<Vec<u8>, FrameError> {
+        self.canvas.clear();
+        // A vessel's front wall would hide the fluid, so the boundary lies behind it.
+        let boundary = simulation.world().boundary_samples();
+        self.draw(boundary.map(|(position, _)| Dot::new(position, BOUNDARY)).collect());
+        let fluid = simulation.bodies().iter().flat_map(|body| {
+            let particles = &body.particles;
+            let dots = particles.positions().iter().zip(particles.velocities());
+            dots.map(|(&position, &velocity)| Dot::new(position, color(velocity.length())))
+        });
+        let fluid = fluid.collect();
+        self.draw(fluid);
+        self.canvas.encode_png()
+    }
+
+    /// Draws dots, the nearest last.
+    fn draw(&mut self, mut dots: Vec<Dot>) {
+        dots.sort_by(|a, b| a.depth.total_cmp(&b.depth));
+        for dot in dots {
+            self.canvas.dot(dot.position, self.radius, dot.color);
+        }
+    }
+}
+
+impl Dot {
+    /// A dot as seen from the front.
+    fn new<V: Vector>(position: V, color: [u8; 4]) -> Self {
+        let [x, y, z] = position.to_array();
+        Self { position: Vec2::new(x, y), depth: z, color }
+    }
+}
+
+/// The rectangle around everything, with a margin.
+fn view<V: Vector>(simulation: &Simulation<V>, margin: f64) -> Rect {
+    let world = simulation.world();
+    let fluid = world.particles().map(|particle| particle.position);
+    let boundary = world.boundary_samples().map(|(position, _)| position);
+    let (mut min, mut max) = (DVec2::INFINITY, DVec2::NEG_INFINITY);
+    for point in fluid.chain(boundary) {
+        let [x, y, _] = point.to_array().map(f64::from);
+        min = min.min(DVec2::new(x, y));
+        max = max.max(DVec2::new(x, y));
+    }
+    if min.x > max.x {
+        (min, max) = (DVec2::ZERO, DVec2::ZERO);
+    }
+    // Wide enough to survive the rounding of far coordinates to f32.
+    let margin = margin.max(1e-6 * min.abs().max(max.abs()).max_element());
+    Rect::from_corners((min - margin).as_vec2(), (max + margin).as_vec2())
+}
+
+/// The reference's colour: hsl(225°, 100 %, 25 % to 75 %), lighter with speed.
+fn color(speed: f32) -> [u8; 4] {
+    let lightness = 0.25 + 0.5 * speed.min(LIGHTEST_SPEED) / LIGHTEST_SPEED;
+    let chroma = 1.0 - (2.0 * lightness - 1.0).abs();
+    let least = lightness - 0.5 * chroma;
+    // 225° lies a quarter on the way from blue to cyan.
+    let channels = [least, least + 0.25 * chroma, least + chroma];
+    let [red, green, blue] = channels.map(|channel| (255.0 * channel).round() as u8);
+    [red, green, blue, 0xFF]
+}
