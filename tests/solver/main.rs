@@ -3,8 +3,13 @@
 mod bad_input;
 mod determinism;
 mod edits;
+mod knobs;
 mod ordinary_states;
+mod overlaps;
+mod physics;
 mod reproduction;
+mod scale;
 mod search;
 mod state;
 mod support;
+mod three_d;
