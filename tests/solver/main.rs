@@ -10,6 +10,7 @@ mod physics;
 mod reproduction;
 mod scale;
 mod search;
+#[cfg(feature = "scene")]
 mod state;
 mod support;
 mod three_d;
