@@ -4,7 +4,7 @@ use bevy_fluid::solver::parallel::Threads;
 use bevy_fluid::solver::particles::FluidParticles;
 use bevy_fluid::solver::sampling::{BoundaryShape, Fill, FluidShape};
 use bevy_fluid::solver::scene::{Scene, SceneBoundary, SceneFluid};
-use bevy_fluid::solver::settings::{DfsphSettings, FluidMaterial};
+use bevy_fluid::solver::settings::FluidMaterial;
 use bevy_fluid::solver::simulation::{FluidBody, Simulation};
 use bevy_fluid::solver::time_step::TimeStep;
 use bevy_fluid::solver::vector::Vector;
@@ -169,13 +169,9 @@ pub fn bits<V: Vector>(simulation: &mut Simulation<V>) -> Vec<[u32; 10]> {
     all
 }
 
-/// Settings of a solve that goes on until it is done.
-pub fn tight() -> DfsphSettings {
-    DfsphSettings {
-        max_density_error: 1e-5,
-        max_divergence_error: 1e-5,
-        max_density_iterations: 1000,
-        max_divergence_iterations: 1000,
-        ..DfsphSettings::default()
-    }
+/// Particles outside the box from the origin to `size`.
+pub fn outside(simulation: &mut Simulation<Vec2>, size: Vec2) -> usize {
+    let inside = |x: &&Vec2| x.cmpgt(Vec2::ZERO).all() && x.cmplt(size).all();
+    let places = positions(simulation);
+    places.len() - places.iter().filter(inside).count()
 }
