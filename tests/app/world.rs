@@ -1,7 +1,7 @@
 //! What the ECS layer adds to the solver changes nothing in it.
 
 use bevy::diagnostic::DiagnosticsStore;
-use bevy::ecs::schedule::{LogLevel, ScheduleBuildSettings};
+use bevy::ecs::schedule::{LogLevel, ScheduleBuildSettings, ScheduleLabel};
 use bevy::prelude::*;
 use bevy_fluid::solver::parallel::Threads;
 use bevy_fluid::solver::simulation::Simulation;
