@@ -8,7 +8,9 @@ use bevy::tasks::ComputeTaskPool;
 use crate::boundary::BoundaryOf;
 use crate::dimension::Dimension;
 use crate::fluid::{FluidOf, FluidRefused, ParticleRemoved};
-use crate::schedule::{FluidSchedule, FluidStepSystems, FluidSystems, StageSystems};
+use crate::schedule::{
+    DimensionSystems, FluidSchedule, FluidStepSystems, FluidSystems, StageSystems,
+};
 use crate::settings::{FluidSettings, SettingsInForce};
 use crate::solver::parallel::Threads;
 use crate::solver::sph::FluidWorld;
@@ -115,8 +117,8 @@ fn add_dimension<V: Dimension>(app: &mut App, outer: Interned<dyn ScheduleLabel>
                 (boundary::gather::<V>, fluid::remember::<V>, fluid::gather::<V>)
                     .chain()
                     .after(time::plan)
-                    .in_set(FluidStepSystems::Prepare),
-                fluid::scatter::<V>.in_set(FluidStepSystems::Writeback),
+                    .in_set(DimensionSystems::Prepare(V::DIM)),
+                fluid::scatter::<V>.in_set(DimensionSystems::Writeback(V::DIM)),
             ),
         )
         .add_systems(

@@ -30,7 +30,7 @@ pub struct Fluid {
     dt: f32,
     steps: u64,
     dropped: u64,
-    left_in_frame: u32,
+    made_in_frame: u32,
 }
 
 impl Default for Fluid {
@@ -46,7 +46,7 @@ impl Default for Fluid {
             dt: 0.0,
             steps: 0,
             dropped: 0,
-            left_in_frame: u32::MAX,
+            made_in_frame: 0,
         }
     }
 }
@@ -128,7 +128,7 @@ impl Fluid {
     }
 
     /// Plans the steps of a tick that lasts `elapsed` seconds.
-    fn plan(&mut self, elapsed: f64, rule: TimeStep, spacing: f32, max_speed: f32) {
+    fn plan(&mut self, elapsed: f64, rule: TimeStep, budget: u32, spacing: f32, max_speed: f32) {
         self.due = 0;
         self.elapsed = elapsed;
         if !self.paused {
@@ -140,7 +140,7 @@ impl Fluid {
             if count > 0 {
                 self.remainder = (self.remainder - f64::from(count) * dt).max(0.0);
                 self.dt = dt as f32;
-                self.due = count.min(self.left_in_frame);
+                self.due = count.min(budget.saturating_sub(self.made_in_frame));
                 self.dropped += u64::from(count - self.due);
             }
         }
@@ -159,13 +159,13 @@ impl Fluid {
         if self.due > 0 {
             self.due_last = self.due;
         }
-        self.left_in_frame = self.left_in_frame.saturating_sub(self.due);
+        self.made_in_frame = self.made_in_frame.saturating_add(self.due);
     }
 }
 
 /// Gives the frame its budget of steps.
-pub(crate) fn start_frame(mut clock: ResMut<Time<Fluid>>, settings: Res<SettingsInForce>) {
-    clock.context_mut().left_in_frame = settings.max_steps_per_frame;
+pub(crate) fn start_frame(mut clock: ResMut<Time<Fluid>>) {
+    clock.context_mut().made_in_frame = 0;
 }
 
 /// Decides how many steps the tick makes.
@@ -184,7 +184,8 @@ pub(crate) fn plan(
     ];
     let fastest = worlds.into_iter().flatten().max_by(|a, b| a.0.total_cmp(&b.0));
     let (_, spacing, speed) = fastest.unwrap_or((0.0, 1.0, 0.0));
-    clock.context_mut().plan(time.delta_secs_f64(), settings.time_step, spacing, speed);
+    let (rule, budget) = (settings.time_step, settings.max_steps_per_frame);
+    clock.context_mut().plan(time.delta_secs_f64(), rule, budget, spacing, speed);
 }
 
 /// Runs [`FluidSchedule`] once per due step, under the fluid clock.
@@ -215,8 +216,8 @@ mod tests {
     fn ticks(clock: &mut Fluid, count: u32) -> u32 {
         (0..count)
             .map(|_| {
-                clock.left_in_frame = 64;
-                clock.plan(1.0 / 64.0, RULE, 0.05, 1.0);
+                clock.made_in_frame = 0;
+                clock.plan(1.0 / 64.0, RULE, 64, 0.05, 1.0);
                 clock.due()
             })
             .sum()
@@ -269,8 +270,7 @@ mod tests {
     #[test]
     fn a_long_tick_is_cut_to_the_budget_and_forgotten() {
         let mut clock = Fluid::default();
-        clock.left_in_frame = 10;
-        clock.plan(60.0, RULE, 0.05, 1.0);
+        clock.plan(60.0, RULE, 10, 0.05, 1.0);
         assert_eq!(clock.due(), 10);
         assert_eq!(clock.dropped_steps(), 11_990);
         assert!(ticks(&mut clock, 1) <= 4);

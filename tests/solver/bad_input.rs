@@ -137,10 +137,10 @@ fn scene_out_of_range_is_refused_by_name() {
         refuse(&|scene| scene.particle_radius = bad, "particle_radius");
         refuse(&|scene| scene.time_step = TimeStep::Fixed(bad), "time_step");
         let material = |scene: &mut Scene<Vec2>| scene.fluids[0].material.rest_density = bad;
-        refuse(&material, "fluids[0].rest_density");
+        refuse(&material, "fluids[0].material.rest_density");
         refuse(&|scene| scene.dfsph.max_density_error = bad, "dfsph.max_density_error");
     }
-    refuse(&|scene| scene.fluids[0].material.viscosity = -0.1, "fluids[0].viscosity");
+    refuse(&|scene| scene.fluids[0].material.viscosity = -0.1, "fluids[0].material.viscosity");
     refuse(&|scene| scene.dfsph.max_density_iterations = 0, "dfsph.max_density_iterations");
 }
 
@@ -246,7 +246,6 @@ fn particle_hurled_at_any_speed_leaves_only_finite_particles() {
 }
 
 #[test]
-#[ignore = "pressure and viscosity share the speed with all others before the particle is gone"]
 fn particle_hurled_at_huge_speed_leaves_the_others_in_place() {
     for speed in [1e12, f32::MAX] {
         let (gone, outside) = hurl(speed);

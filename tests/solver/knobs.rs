@@ -90,7 +90,7 @@ fn every_parameter_of_the_pressure_solver_matters() {
                 let tight = splash(|dfsph| dfsph.max_divergence_error = 5e-4);
                 assert!(tight.divergence() > 1.5 * default.divergence(), "{tight:?}");
                 // The step of the impact takes more than the most iterations.
-                assert!(tight.divergence_error < 0.2 * default.divergence_error);
+                assert!(tight.divergence_error < 0.5 * default.divergence_error);
                 assert!(default.divergence_error > 5e-4 && default.divergence_error <= 5e-3);
             }
             "min_density_iterations" => {
@@ -131,6 +131,20 @@ fn every_parameter_of_the_pressure_solver_matters() {
                 let (warm, cold) =
                     (resting_pool(|_| ()), resting_pool(|dfsph| dfsph.warm_start = 0.0));
                 assert!(warm.density() < 0.7 * cold.density(), "{warm:?} {cold:?}");
+            }
+            "max_correction" => {
+                // Two lattices on top of each other: twice the rest density.
+                let burst = |max_correction: f32| {
+                    let places = (0..200).map(|k| Vec2::new((k % 10) as f32, (k / 20) as f32) * D);
+                    let mut simulation = world_of(Vec2::ZERO, places);
+                    let mut settings = simulation.world().settings().clone();
+                    settings.dfsph.max_correction = max_correction;
+                    simulation.set_settings(settings).unwrap();
+                    step(&mut simulation);
+                    simulation.world().max_speed()
+                };
+                let (gentle, full) = (burst(0.02), burst(1000.0));
+                assert!(full > 10.0 * gentle && gentle > 0.0, "{full} {gentle}");
             }
             other => panic!("no case for {other}"),
         }

@@ -63,7 +63,7 @@ pub fn block<V: Vector>(min: V, counts: [u32; 3]) -> SceneFluid<V> {
 pub fn container<V: Vector>(size: V) -> SceneBoundary<V> {
     let half_size = size * 0.5;
     SceneBoundary {
-        shape: BoundaryShape::Box { half_size, fill: Fill::Container },
+        shape: BoundaryShape::Box { half_size, fill: Fill::Shell },
         position: half_size,
     }
 }
