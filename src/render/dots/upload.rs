@@ -35,11 +35,11 @@ struct Cloud {
     uploaded_to: Option<TextureId>,
 }
 
+type DotsOrTextureChanged = Or<(Changed<Dots2d>, Changed<DotsTexture>)>;
+
 fn extract_clouds(
     mut clouds: ResMut<Clouds>,
-    changed: Extract<
-        Query<(Entity, &Dots2d, &DotsTexture), Or<(Changed<Dots2d>, Changed<DotsTexture>)>>,
-    >,
+    changed: Extract<Query<(Entity, &Dots2d, &DotsTexture), DotsOrTextureChanged>>,
     mut removed: Extract<RemovedComponents<Dots2d>>,
     still_clouds: Extract<Query<(), With<Dots2d>>>,
 ) {
