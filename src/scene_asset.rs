@@ -27,6 +27,20 @@ pub struct SceneAssetOf<V: Dimension>(pub Scene<V>);
 #[require(Transform, Visibility)]
 pub struct FluidSceneOf<V: Dimension>(pub Handle<SceneAssetOf<V>>);
 
+impl<V: Dimension> SceneAssetOf<V> {
+    /// A scene made in code.
+    pub fn new(scene: Scene<V>) -> Self {
+        Self(scene)
+    }
+}
+
+impl<V: Dimension> FluidSceneOf<V> {
+    /// Spawns the scene of an asset as soon as it is loaded.
+    pub fn new(scene: Handle<SceneAssetOf<V>>) -> Self {
+        Self(scene)
+    }
+}
+
 impl<V: Dimension> Default for SceneAssetOf<V> {
     fn default() -> Self {
         Self(Scene::default())

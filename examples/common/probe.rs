@@ -97,11 +97,7 @@ pub fn screen() -> Result<(), String> {
         return Ok(());
     }
     // The usual case on a server: worth a sentence of its own, and no child.
-    let named_display = cfg!(all(
-        unix,
-        not(target_vendor = "apple"),
-        not(target_os = "android")
-    ));
+    let named_display = cfg!(all(unix, not(target_vendor = "apple"), not(target_os = "android")));
     if named_display
         && ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"]
             .iter()
@@ -225,18 +221,15 @@ fn draw_and_exit() -> ! {
     reach(&mut app, WinitPlugin::default(), Stage::Display);
     reach(&mut app, RenderPlugin::default(), Stage::Adapter);
     app.add_plugins((ImagePlugin::default(), MeshPlugin, CameraPlugin));
-    app.add_systems(
-        Last,
-        |mut frames: Local<u32>, windows: Query<(), With<RawHandleWrapper>>| {
-            // Extraction and drawing follow this schedule, so the frames before this one are
-            // complete; those before the window opened had nothing to draw in.
-            if *frames == FRAMES {
-                say(Stage::Drawn.word());
-                exit(0);
-            }
-            *frames += u32::from(!windows.is_empty());
-        },
-    );
+    app.add_systems(Last, |mut frames: Local<u32>, windows: Query<(), With<RawHandleWrapper>>| {
+        // Extraction and drawing follow this schedule, so the frames before this one are
+        // complete; those before the window opened had nothing to draw in.
+        if *frames == FRAMES {
+            say(Stage::Drawn.word());
+            exit(0);
+        }
+        *frames += u32::from(!windows.is_empty());
+    });
     app.run();
     say("failed the renderer gave up");
     exit(1)

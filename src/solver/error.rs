@@ -18,7 +18,8 @@ pub enum FluidError {
         /// The allowed values in words, with their unit.
         allowed: String,
     },
-    /// A particle id whose particle is gone, or that belongs to another body.
+    /// A particle id whose particle is gone, or that this body never had. An
+    /// id of another body may name a particle of this one: keep the body with it.
     #[error("{0} no longer exists in this body")]
     StaleParticle(ParticleId),
     /// A body index that was never handed out.

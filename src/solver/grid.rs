@@ -62,11 +62,6 @@ impl CellGrid {
         self.entries.iter().map(|entry| entry.point as usize)
     }
 
-    /// Number of points sorted.
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
     /// Index of the occupied cell that holds the k-th sorted point.
     #[inline(always)]
     pub fn cell_of(&self, sorted: usize) -> usize {

@@ -40,7 +40,6 @@ pub struct Parameter<T: 'static> {
 impl<T> Parameter<T> {
     /// Describes a parameter; called by [`parameters!`].
     #[doc(hidden)]
-    #[expect(clippy::too_many_arguments, reason = "written by one macro, never by hand")]
     pub const fn new(
         name: &'static str,
         doc: &'static str,
@@ -197,8 +196,6 @@ pub(crate) use parameters;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     parameters! {
         /// A settings type.
         pub struct Sample {

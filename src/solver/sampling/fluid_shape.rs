@@ -41,12 +41,11 @@ impl<V: Vector> FluidShape<V> {
             Self::Block { min, size } => {
                 check_position("min", min)?;
                 let mut counts = [1.0f64; 3];
-                for axis in 0..V::DIM {
-                    let extent = size.to_array()[axis];
+                for (count, extent) in counts.iter_mut().zip(size.to_array()).take(V::DIM) {
                     if !(extent >= 0.0 && extent.is_finite()) {
                         return Err(FluidError::parameter("size", size, "0 or more, finite, m"));
                     }
-                    counts[axis] = (f64::from(extent) / spacing).round();
+                    *count = (f64::from(extent) / spacing).round();
                 }
                 check_count("size", counts.iter().product())?;
                 let first = min.to_array().map(|c| f64::from(c) + 0.5 * spacing);

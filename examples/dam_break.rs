@@ -1,0 +1,132 @@
+//! A breaking dam to play with: the scene of the reference program from
+//! `assets/scenes/dam_break.ron`, with the inspector.
+//!
+//! The wheel zooms at the pointer, the right or middle button drags the view,
+//! the left one a particle. Space pauses, S makes one step, R restarts, I
+//! shows or hides the inspector. Without a display or a graphics adapter the
+//! scene runs headless and leaves `final.png`.
+
+mod common;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use bevy::prelude::*;
+use bevy_egui::EguiPlugin;
+use bevy_egui::input::egui_wants_any_keyboard_input;
+use bevy_fluid::inspector::{FluidInspector, FluidInspectorPlugin, SceneSize};
+use bevy_fluid::prelude::*;
+use bevy_fluid::{FluidScene2d, Scene2d, SceneAsset2d};
+use bevy_pancam::{PanCam, PanCamPlugin};
+use common::headless::{self, Options};
+use common::probe;
+
+/// Length of a pixel at the start: 100 pixels to the metre, as in the reference.
+const PIXEL: f32 = 0.01;
+
+/// Particles along each side of the water in the scene file.
+const SIZE: SceneSize = SceneSize { columns: 30, rows: 30 };
+
+fn main() -> ExitCode {
+    probe::answer_if_asked();
+    match probe::screen() {
+        Ok(()) => run_in_a_window(),
+        Err(reason) => run_headless(&reason),
+    }
+}
+
+fn run_in_a_window() -> ExitCode {
+    let window = Window { title: "bevy_fluid: dam break".into(), ..default() };
+    let exit = App::new()
+        .add_plugins(DefaultPlugins.set(WindowPlugin { primary_window: Some(window), ..default() }))
+        .add_plugins((EguiPlugin::default(), PanCamPlugin, FluidPlugin::default()))
+        .add_plugins(FluidInspectorPlugin)
+        .insert_resource(ClearColor(Color::srgb_u8(0xee, 0xee, 0xee)))
+        .insert_resource(SIZE)
+        .add_systems(Startup, setup)
+        .add_systems(
+            Update,
+            (
+                resize.run_if(resource_exists_and_changed::<SceneSize>),
+                keys.run_if(not(egui_wants_any_keyboard_input)),
+            ),
+        )
+        .run();
+    if exit.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Runs two seconds of the scene and leaves a picture of the end.
+fn run_headless(reason: &str) -> ExitCode {
+    println!("{reason}; running headless instead, look at final.png");
+    let assets = std::env::var_os("BEVY_ASSET_ROOT")
+        .or_else(|| std::env::var_os("CARGO_MANIFEST_DIR"))
+        .map_or_else(PathBuf::new, PathBuf::from);
+    let scene = assets.join("assets/scenes/dam_break.ron");
+    let options = Options { out: Some(".".into()), ..Options::of_scene(scene) };
+    match headless::run(&options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            error.exit_code()
+        }
+    }
+}
+
+fn setup(mut commands: Commands, assets: Res<AssetServer>) {
+    let projection =
+        OrthographicProjection { scale: PIXEL, ..OrthographicProjection::default_2d() };
+    commands.spawn((
+        Camera2d,
+        Projection::Orthographic(projection),
+        // The inspector stands at the left.
+        Transform::from_xyz(-1.5, 2.25, 0.0),
+        PanCam {
+            grab_buttons: vec![MouseButton::Right, MouseButton::Middle],
+            min_scale: 1e-4,
+            max_scale: 1.0,
+            ..default()
+        },
+    ));
+    commands.spawn(FluidScene2d::new(assets.load("scenes/dam_break.ron")));
+}
+
+/// Makes the scene anew at another size. The one from the file, at its own
+/// size, stays what it is, hot reload included.
+fn resize(
+    size: Res<SceneSize>,
+    mut scenes: Query<&mut FluidScene2d>,
+    mut assets: ResMut<Assets<SceneAsset2d>>,
+    server: Res<AssetServer>,
+) {
+    if size.is_added() {
+        return;
+    }
+    for mut scene in &mut scenes {
+        scene.0 = if *size == SIZE {
+            server.load("scenes/dam_break.ron")
+        } else {
+            assets.add(SceneAsset2d::new(Scene2d::dam_break(size.columns, size.rows)))
+        };
+    }
+}
+
+fn keys(
+    keys: Res<ButtonInput<KeyCode>>,
+    mut clock: ResMut<Time<Fluid>>,
+    mut inspector: ResMut<FluidInspector>,
+    mut scenes: Query<&mut FluidScene2d>,
+) {
+    if keys.just_pressed(KeyCode::Space) {
+        let clock = clock.context_mut();
+        if clock.is_paused() { clock.unpause() } else { clock.pause() }
+    }
+    if keys.just_pressed(KeyCode::KeyS) {
+        clock.context_mut().step_once();
+    }
+    if keys.just_pressed(KeyCode::KeyI) {
+        inspector.open = !inspector.open;
+    }
+    if keys.just_pressed(KeyCode::KeyR) {
+        scenes.iter_mut().for_each(|mut scene| scene.set_changed());
+    }
+}
