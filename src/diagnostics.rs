@@ -8,7 +8,7 @@ use bevy::prelude::*;
 use crate::dimension::Dimension;
 use crate::fluid::scatter;
 use crate::plugin::FluidWorldOf;
-use crate::schedule::FluidStepSystems;
+use crate::schedule::DimensionSystems;
 use crate::solver::stats::Stage;
 use crate::time::Fluid;
 
@@ -71,7 +71,10 @@ pub(crate) fn add<V: Dimension>(app: &mut App, outer: Interned<dyn ScheduleLabel
     for stage in Stage::ALL {
         app.register_diagnostic(Diagnostic::new(path::<V>(stage.name())).with_suffix("ms"));
     }
-    app.add_systems(outer, measure::<V>.after(scatter::<V>).in_set(FluidStepSystems::Writeback));
+    app.add_systems(
+        outer,
+        measure::<V>.after(scatter::<V>).in_set(DimensionSystems::Writeback(V::DIM)),
+    );
 }
 
 fn measure<V: Dimension>(

@@ -21,7 +21,7 @@ use crate::time::Fluid;
 /// [`FluidRefused`] message, and the body stands still until it is corrected.
 #[derive(Component, Clone, Debug, PartialEq, Reflect)]
 #[reflect(Component)]
-#[require(FluidParticles<V>)]
+#[require(FluidParticles<V>, TickStart<V>)]
 pub struct FluidOf<V: Dimension> {
     /// What the fluid is made of.
     pub material: FluidMaterial,
@@ -46,6 +46,47 @@ impl<V: Dimension> Default for FluidOf<V> {
 impl<V: Dimension> Component for FluidParticles<V> {
     const STORAGE_TYPE: StorageType = StorageType::Table;
     type Mutability = Mutable;
+}
+
+/// Positions at the start of the last tick that had a step, to draw between
+/// it and the present.
+#[derive(Component, Clone, Debug, Default)]
+pub(crate) struct TickStart<V: Dimension>(Vec<V>);
+
+impl<V: Dimension> TickStart<V> {
+    /// Where to draw a particle, `part` of the way through the last tick. One
+    /// that jumped farther than `reach` metres, or a body whose particles
+    /// changed, is drawn where it is.
+    pub(crate) fn drawn(
+        &self,
+        particles: &FluidParticles<V>,
+        index: usize,
+        part: f32,
+        reach: f32,
+    ) -> V {
+        let end = particles.positions()[index];
+        match self.0.get(index) {
+            Some(&start) if self.0.len() == particles.len() => {
+                let way = end - start;
+                if way.length_squared() < reach * reach { start + way * part } else { end }
+            }
+            _ => end,
+        }
+    }
+}
+
+/// Remembers where the particles are before a tick's steps.
+pub(crate) fn remember<V: Dimension>(
+    clock: Res<Time<Fluid>>,
+    mut fluids: Query<(&FluidParticles<V>, &mut TickStart<V>)>,
+) {
+    if clock.context().due() == 0 {
+        return;
+    }
+    for (particles, mut start) in &mut fluids {
+        start.0.clear();
+        start.0.extend_from_slice(particles.positions());
+    }
 }
 
 /// A particle was removed because its position or velocity was not finite. The

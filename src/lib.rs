@@ -1,9 +1,5 @@
 //! Water, smoke and cloth for Bevy games.
 
-#[cfg(feature = "frames")]
-pub mod frames;
-#[cfg(feature = "render")]
-pub mod render;
 pub mod solver;
 
 #[cfg(feature = "plugin")]
@@ -14,8 +10,14 @@ mod diagnostics;
 mod dimension;
 #[cfg(feature = "plugin")]
 mod fluid;
+#[cfg(feature = "frames")]
+pub mod frames;
+#[cfg(any(feature = "render", feature = "frames"))]
+pub mod palette;
 #[cfg(feature = "plugin")]
 mod plugin;
+#[cfg(feature = "render")]
+pub mod render;
 #[cfg(all(feature = "plugin", feature = "scene"))]
 mod scene_asset;
 #[cfg(feature = "plugin")]
@@ -88,3 +90,22 @@ names!(
     FluidScene3d,
     SceneAsset3d
 );
+
+/// What most apps use.
+pub mod prelude {
+    #[cfg(feature = "2d")]
+    pub use crate::FluidParticles2d;
+    #[cfg(feature = "3d")]
+    pub use crate::FluidParticles3d;
+    pub use crate::solver::sampling::FluidShape;
+    pub use crate::solver::settings::FluidMaterial;
+    pub use crate::solver::time_step::TimeStep;
+    #[cfg(all(feature = "plugin", feature = "2d"))]
+    pub use crate::{Boundary2d, Fluid2d, FluidWorld2d};
+    #[cfg(all(feature = "plugin", feature = "3d"))]
+    pub use crate::{Boundary3d, Fluid3d, FluidWorld3d};
+    #[cfg(feature = "plugin")]
+    pub use crate::{
+        Fluid, FluidPlugin, FluidSchedule, FluidSettings, FluidStepSystems, FluidSystems,
+    };
+}

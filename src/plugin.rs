@@ -8,7 +8,9 @@ use bevy::tasks::ComputeTaskPool;
 use crate::boundary::BoundaryOf;
 use crate::dimension::Dimension;
 use crate::fluid::{FluidOf, FluidRefused, ParticleRemoved};
-use crate::schedule::{FluidSchedule, FluidStepSystems, FluidSystems, StageSystems};
+use crate::schedule::{
+    DimensionSystems, FluidSchedule, FluidStepSystems, FluidSystems, StageSystems,
+};
 use crate::settings::{FluidSettings, SettingsInForce};
 use crate::solver::parallel::Threads;
 use crate::solver::sph::FluidWorld;
@@ -38,7 +40,9 @@ pub(crate) type FluidWorld3d = FluidWorldOf<Vec3>;
 /// | [`ParticleRemoved`], [`FluidRefused`] | messages |
 /// | [`FluidDiagnostics`](crate::FluidDiagnostics) | entries of the diagnostics store |
 ///
-/// Settings that the app inserted before stay.
+/// Settings that the app inserted before stay. Add it after Bevy's
+/// `DefaultPlugins`: in an app that can draw it adds
+/// [`FluidRenderPlugin`](crate::render::FluidRenderPlugin).
 #[derive(Clone, Copy, Debug)]
 pub struct FluidPlugin {
     schedule: Interned<dyn ScheduleLabel>,
@@ -75,6 +79,10 @@ impl Plugin for FluidPlugin {
             .init_resource::<Time<Fluid>>()
             .add_message::<ParticleRemoved>()
             .add_message::<FluidRefused>();
+        #[cfg(all(feature = "render", feature = "2d"))]
+        if app.is_plugin_added::<bevy::sprite_render::SpriteRenderPlugin>() {
+            app.add_plugins(crate::render::FluidRenderPlugin);
+        }
         schedule::configure(app, self.schedule);
         app.add_systems(First, time::start_frame).add_systems(
             self.schedule,
@@ -106,11 +114,11 @@ fn add_dimension<V: Dimension>(app: &mut App, outer: Interned<dyn ScheduleLabel>
         .add_systems(
             outer,
             (
-                (boundary::gather::<V>, fluid::gather::<V>)
+                (boundary::gather::<V>, fluid::remember::<V>, fluid::gather::<V>)
                     .chain()
                     .after(time::plan)
-                    .in_set(FluidStepSystems::Prepare),
-                fluid::scatter::<V>.in_set(FluidStepSystems::Writeback),
+                    .in_set(DimensionSystems::Prepare(V::DIM)),
+                fluid::scatter::<V>.in_set(DimensionSystems::Writeback(V::DIM)),
             ),
         )
         .add_systems(

@@ -36,6 +36,14 @@ pub enum FluidSystems {
     DivergenceSolve,
 }
 
+/// The systems of one dimension in a set of [`FluidStepSystems`], by the number
+/// of the dimension: 2D before 3D, since both write the same messages.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum DimensionSystems {
+    Prepare(usize),
+    Writeback(usize),
+}
+
 /// The solver's own system of each stage, ahead of the public set of its name.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct StageSystems(pub(crate) FluidSystems);
@@ -46,6 +54,11 @@ pub(crate) fn configure(app: &mut App, outer: impl ScheduleLabel) {
         schedule.configure_sets(
             (FluidStepSystems::Prepare, FluidStepSystems::Step, FluidStepSystems::Writeback)
                 .chain(),
+        );
+        use DimensionSystems::*;
+        schedule.configure_sets((Prepare(2), Prepare(3)).chain().in_set(FluidStepSystems::Prepare));
+        schedule.configure_sets(
+            (Writeback(2), Writeback(3)).chain().in_set(FluidStepSystems::Writeback),
         );
     });
     app.edit_schedule(FluidSchedule, |schedule| {

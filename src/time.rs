@@ -23,10 +23,14 @@ pub struct Fluid {
     /// Time not yet spent in steps, in seconds.
     remainder: f64,
     due: u32,
+    /// Steps of the last tick that had any.
+    due_last: u32,
+    /// Length of the last tick in seconds, by the app's clock.
+    elapsed: f64,
     dt: f32,
     steps: u64,
     dropped: u64,
-    left_in_frame: u32,
+    made_in_frame: u32,
 }
 
 impl Default for Fluid {
@@ -37,10 +41,12 @@ impl Default for Fluid {
             requested: 0,
             remainder: 0.0,
             due: 0,
+            due_last: 0,
+            elapsed: 0.0,
             dt: 0.0,
             steps: 0,
             dropped: 0,
-            left_in_frame: u32::MAX,
+            made_in_frame: 0,
         }
     }
 }
@@ -107,17 +113,24 @@ impl Fluid {
         self.due
     }
 
-    /// How far the drawn time lies behind the last step, in seconds, 0 to
-    /// [`Fluid::dt`]: draw a particle at x - v lag, where `ahead` is the time
-    /// that the app has seen since the last tick.
-    pub fn interpolation_lag(&self, ahead: f64) -> f32 {
-        let ahead = if self.paused { 0.0 } else { ahead * self.speed };
-        (f64::from(self.dt) - self.remainder - ahead).clamp(0.0, f64::from(self.dt)) as f32
+    /// Where between the start and the end of the last tick with a step the
+    /// present moment is drawn, one tick behind: 0 to 1, a little more where
+    /// steps do not divide the tick. `overstep` is the time in seconds since
+    /// the last tick, that of [`Time<Fixed>`] in its schedules. 1 while paused.
+    pub fn interpolation(&self, overstep: f64) -> f32 {
+        let span = f64::from(self.due_last) * f64::from(self.dt);
+        if self.paused || span <= 0.0 {
+            return 1.0;
+        }
+        let behind = (self.elapsed * self.speed).max(f64::from(self.dt));
+        let at = span + self.remainder + overstep * self.speed - behind;
+        (at / span).clamp(0.0, 1.5) as f32
     }
 
     /// Plans the steps of a tick that lasts `elapsed` seconds.
-    fn plan(&mut self, elapsed: f64, rule: TimeStep, spacing: f32, max_speed: f32) {
+    fn plan(&mut self, elapsed: f64, rule: TimeStep, budget: u32, spacing: f32, max_speed: f32) {
         self.due = 0;
+        self.elapsed = elapsed;
         if !self.paused {
             self.remainder += elapsed * self.speed;
             let (count, dt) = match rule {
@@ -127,7 +140,7 @@ impl Fluid {
             if count > 0 {
                 self.remainder = (self.remainder - f64::from(count) * dt).max(0.0);
                 self.dt = dt as f32;
-                self.due = count.min(self.left_in_frame);
+                self.due = count.min(budget.saturating_sub(self.made_in_frame));
                 self.dropped += u64::from(count - self.due);
             }
         }
@@ -143,13 +156,16 @@ impl Fluid {
             self.due += self.requested;
             self.requested = 0;
         }
-        self.left_in_frame = self.left_in_frame.saturating_sub(self.due);
+        if self.due > 0 {
+            self.due_last = self.due;
+        }
+        self.made_in_frame = self.made_in_frame.saturating_add(self.due);
     }
 }
 
 /// Gives the frame its budget of steps.
-pub(crate) fn start_frame(mut clock: ResMut<Time<Fluid>>, settings: Res<SettingsInForce>) {
-    clock.context_mut().left_in_frame = settings.max_steps_per_frame;
+pub(crate) fn start_frame(mut clock: ResMut<Time<Fluid>>) {
+    clock.context_mut().made_in_frame = 0;
 }
 
 /// Decides how many steps the tick makes.
@@ -168,7 +184,8 @@ pub(crate) fn plan(
     ];
     let fastest = worlds.into_iter().flatten().max_by(|a, b| a.0.total_cmp(&b.0));
     let (_, spacing, speed) = fastest.unwrap_or((0.0, 1.0, 0.0));
-    clock.context_mut().plan(time.delta_secs_f64(), settings.time_step, spacing, speed);
+    let (rule, budget) = (settings.time_step, settings.max_steps_per_frame);
+    clock.context_mut().plan(time.delta_secs_f64(), rule, budget, spacing, speed);
 }
 
 /// Runs [`FluidSchedule`] once per due step, under the fluid clock.
@@ -199,8 +216,8 @@ mod tests {
     fn ticks(clock: &mut Fluid, count: u32) -> u32 {
         (0..count)
             .map(|_| {
-                clock.left_in_frame = 64;
-                clock.plan(1.0 / 64.0, RULE, 0.05, 1.0);
+                clock.made_in_frame = 0;
+                clock.plan(1.0 / 64.0, RULE, 64, 0.05, 1.0);
                 clock.due()
             })
             .sum()
@@ -232,10 +249,28 @@ mod tests {
     }
 
     #[test]
+    fn drawn_time_runs_evenly_through_ticks_of_three_and_four_steps() {
+        let mut clock = Fluid::default();
+        ticks(&mut clock, 10);
+        let tick = 1.0 / 64.0;
+        for _ in 0..20 {
+            let end = 1.0;
+            let span = f64::from(clock.due()) * f64::from(clock.dt());
+            for part in [0.0, 0.5, 0.99] {
+                let drawn = end - span + span * f64::from(clock.interpolation(part * tick));
+                let now = end + clock.remainder + part * tick;
+                assert!((now - drawn - tick).abs() < 1e-6, "{drawn} at {now}");
+            }
+            ticks(&mut clock, 1);
+        }
+        clock.pause();
+        assert_eq!(clock.interpolation(0.01), 1.0);
+    }
+
+    #[test]
     fn a_long_tick_is_cut_to_the_budget_and_forgotten() {
         let mut clock = Fluid::default();
-        clock.left_in_frame = 10;
-        clock.plan(60.0, RULE, 0.05, 1.0);
+        clock.plan(60.0, RULE, 10, 0.05, 1.0);
         assert_eq!(clock.due(), 10);
         assert_eq!(clock.dropped_steps(), 11_990);
         assert!(ticks(&mut clock, 1) <= 4);

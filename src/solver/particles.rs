@@ -3,6 +3,7 @@
 use core::fmt;
 
 use super::error::FluidError;
+use super::sampling::FluidShape;
 use super::vector::Vector;
 
 /// Names a particle of one body for as long as it lives.
@@ -41,6 +42,10 @@ const VACANT: u32 = u32::MAX;
 /// state that the next step starts from.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "scene",
+    serde(try_from = "StoredParticles<V>", bound(deserialize = "V: serde::Deserialize<'de>"))
+)]
 pub struct FluidParticles<V> {
     positions: Vec<V>,
     velocities: Vec<V>,
@@ -48,6 +53,56 @@ pub struct FluidParticles<V> {
     ids: Vec<ParticleId>,
     slots: Vec<Slot>,
     free: Vec<u32>,
+}
+
+/// [`FluidParticles`] as read from somewhere, where nothing says yet that the
+/// arrays fit together.
+#[cfg(feature = "scene")]
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredParticles<V> {
+    positions: Vec<V>,
+    velocities: Vec<V>,
+    results: Vec<ParticleResult>,
+    ids: Vec<ParticleId>,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+}
+
+#[cfg(feature = "scene")]
+impl<V> TryFrom<StoredParticles<V>> for FluidParticles<V> {
+    type Error = FluidError;
+
+    fn try_from(stored: StoredParticles<V>) -> Result<Self, FluidError> {
+        let StoredParticles { positions, velocities, results, ids, slots, free } = stored;
+        for (name, len) in [
+            ("positions", positions.len()),
+            ("velocities", velocities.len()),
+            ("results", results.len()),
+        ] {
+            if len != ids.len() {
+                let allowed = format_args!("{} entries, one for each id", ids.len()).to_string();
+                return Err(FluidError::parameter(name, len, allowed));
+            }
+        }
+        let named = ids.iter().enumerate().all(|(index, id)| {
+            let slot = slots.get(id.slot as usize);
+            slot.is_some_and(|slot| {
+                slot.generation == id.generation && slot.index as usize == index
+            })
+        });
+        if !named {
+            return Err(FluidError::parameter("ids", ids.len(), "ids that their slots point to"));
+        }
+        let mut vacant: Vec<bool> = slots.iter().map(|slot| slot.index == VACANT).collect();
+        let listed = free.iter().all(|&slot| {
+            vacant.get_mut(slot as usize).is_some_and(|vacant| core::mem::replace(vacant, false))
+        });
+        if !listed || ids.len() + free.len() != slots.len() {
+            return Err(FluidError::parameter("free", free.len(), "each vacant slot once"));
+        }
+        Ok(Self { positions, velocities, results, ids, slots, free })
+    }
 }
 
 /// What a step leaves behind for one particle.
@@ -104,6 +159,14 @@ impl<V: Vector> FluidParticles<V> {
             particles.spawn(position, V::ZERO)?;
         }
         Ok(particles)
+    }
+
+    /// Particles at rest that fill a shape, for a world of `particle_radius` metres.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] for an impossible shape.
+    pub fn fill(shape: &FluidShape<V>, particle_radius: f32) -> Result<Self, FluidError> {
+        Self::from_positions(shape.positions(particle_radius)?)
     }
 
     /// Adds a particle behind the others: position in metres, velocity in m/s.

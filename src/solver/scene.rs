@@ -200,7 +200,11 @@ impl Scene<Vec2> {
             gravity: Vec2::new(0.0, -9.81),
             particle_radius,
             time_step: TimeStep::Fixed(0.005),
-            dfsph: DfsphSettings::default(),
+            dfsph: DfsphSettings {
+                warm_start: 1.0,
+                max_correction: 1000.0,
+                ..DfsphSettings::default()
+            },
             fluids: vec![SceneFluid {
                 material: FluidMaterial::default(),
                 shapes: vec![FluidShape::Block {
@@ -212,7 +216,7 @@ impl Scene<Vec2> {
             boundaries: vec![SceneBoundary {
                 shape: BoundaryShape::Box {
                     half_size: vector(0.5 * width, 0.5 * height),
-                    fill: Fill::Container,
+                    fill: Fill::Shell,
                 },
                 position: vector(left + 0.5 * width, 0.5 * height),
             }],

@@ -33,8 +33,10 @@ parameters! {
         max_divergence_iterations: u32 = 100, Count, "1", 1..=10000, step 1.0;
         /// Relaxation factor of the Jacobi iteration; above 0.65 splashes gain energy.
         relaxation: f32 = 0.5, Real, "1", 0.01..=1.0, step 0.05;
-        /// Part of the last step's pressures that a solve starts from.
-        warm_start: f32 = 1.0, Real, "1", 0.0..=1.0, step 0.1;
+        /// Part of the last step's pressures that a solve starts from; above 0.6 still water never comes to rest.
+        warm_start: f32 = 0.5, Real, "1", 0.0..=1.0, step 0.1;
+        /// Compression that a step corrects at most, as a fraction of the rest density: what overlaps comes apart instead of bursting.
+        max_correction: f32 = 0.05, Fraction, "1", 0.001..=1000.0, step 0.01;
     }
 }
 

@@ -126,7 +126,9 @@ impl<V: Vector> Simulation<V> {
     }
 
     /// Replaces all boundary samples, in metres. Samples that are not finite are left out.
-    pub fn set_boundary(&mut self, samples: Vec<V>) {
+    pub fn set_boundary(&mut self, mut samples: Vec<V>) {
+        // Not even in the state: text formats have no such number.
+        samples.retain(|sample| sample.is_finite());
         self.world.set_boundary(&samples);
         self.boundary = samples;
     }
@@ -177,9 +179,20 @@ impl<V: Vector> Simulation<V> {
             TimeStep::Fixed(dt) => dt,
             TimeStep::Adaptive { max, .. } => {
                 let spacing = self.world.settings().spacing();
-                self.time_step.split(f64::from(max), spacing, self.world.max_speed()).1 as f32
+                self.time_step.split(f64::from(max), spacing, self.max_speed()).1 as f32
             }
         }
+    }
+
+    /// Highest speed that the next step starts from.
+    fn max_speed(&self) -> f32 {
+        if !self.edited {
+            return self.world.max_speed();
+        }
+        // The world has not seen these velocities yet; one that is not finite it never will.
+        let velocities = self.bodies.iter().flat_map(|body| body.particles.velocities());
+        let finite = velocities.filter(|velocity| velocity.is_finite());
+        finite.map(|velocity| velocity.length_squared()).fold(0.0, f32::max).sqrt()
     }
 
     /// One step of `dt` seconds. Returns the particles that turned non-finite

@@ -1,3 +1,7 @@
-//! The crate as its users meet it.
+//! The plugin in apps without a window, and the programs as their users meet them.
 
+mod clock;
 mod headless;
+mod lifecycle;
+mod support;
+mod world;

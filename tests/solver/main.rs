@@ -1,3 +1,16 @@
 //! The solvers on their own: against the reference, and in users' hands.
 
+mod bad_input;
+mod determinism;
+mod edits;
+mod knobs;
+mod ordinary_states;
+mod overlaps;
+mod physics;
 mod reproduction;
+mod scale;
+mod search;
+#[cfg(feature = "scene")]
+mod state;
+mod support;
+mod three_d;

@@ -8,16 +8,44 @@ use crate::solver::vector::Vector;
 /// two spacings, so that water inside the surface still feels a full wall.
 const SOLID_LAYERS: usize = 3;
 
+/// Distance in spacings between a wall's surface and its first layer of
+/// samples. Water that touches the surface, its particles half a spacing away,
+/// then lies at 1.1 spacings from the samples, where a one-layer wall and a
+/// lattice together have the rest density.
+const SURFACE_OFFSET: f64 = 0.6;
+
 /// Which side of a closed boundary is solid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
 pub enum Fill {
-    /// An obstacle: layers of samples from the surface inwards.
+    /// An obstacle: three layers of samples below the surface, so that fluid
+    /// may lie against it from outside.
     #[default]
     Solid,
-    /// A vessel: one layer of samples on the surface, fluid may be inside.
+    /// A vessel: one layer of samples around the surface, so that fluid may
+    /// fill it to the surface from inside.
     Container,
+    /// One layer of samples exactly on the surface, for fluid on either side
+    /// that keeps 1.1 spacings from it.
+    Shell,
+}
+
+impl Fill {
+    /// Where the outermost layer of samples lies: its half size or radius, for
+    /// a surface at `extent`, in metres. What is thinner than the offset gets
+    /// its samples in the middle.
+    fn outermost(self, extent: f64, spacing: f64) -> f64 {
+        match self {
+            Self::Solid => (extent - SURFACE_OFFSET * spacing).max(0.0),
+            Self::Container => extent + SURFACE_OFFSET * spacing,
+            Self::Shell => extent,
+        }
+    }
+
+    fn layers(self) -> usize {
+        if self == Self::Solid { SOLID_LAYERS } else { 1 }
+    }
 }
 
 /// A boundary in its own space, turned into samples at the particle spacing.
@@ -85,23 +113,26 @@ fn check_points<V: Vector>(points: &[V]) -> Result<(), FluidError> {
 
 /// The surface points of a lattice in the box, and for a solid the layers below.
 fn box_samples<V: Vector>(half_size: V, fill: Fill, spacing: f32) -> Result<Vec<V>, FluidError> {
-    let half = half_size.to_array().map(f64::from);
+    let spacing = f64::from(spacing);
+    let mut half = half_size.to_array().map(f64::from);
     let mut cells = [0usize; 3];
     let (mut all, mut inner) = (1.0f64, 1.0f64);
     for axis in 0..V::DIM {
         if !(half[axis] > 0.0 && half[axis].is_finite()) {
             return Err(FluidError::parameter("half_size", half_size, "positive and finite, m"));
         }
-        let count = parts(2.0 * half[axis], f64::from(spacing));
+        half[axis] = fill.outermost(half[axis], spacing);
+        let count = if half[axis] > 0.0 { parts(2.0 * half[axis], spacing) } else { 0.0 };
         all *= count + 1.0;
         inner *= (count - 1.0).max(0.0);
         cells[axis] = count.min(f64::from(u32::MAX)) as usize;
     }
     check_count("half_size", all - inner)?;
-    let layers = if fill == Fill::Solid { SOLID_LAYERS } else { 1 };
+    let layers = fill.layers();
     let coordinate = |axis: usize, index: usize| {
+        let cells = cells[axis].max(1) as f64;
         if axis < V::DIM {
-            (2.0 * half[axis] * index as f64 / cells[axis] as f64 - half[axis]) as f32
+            (2.0 * half[axis] * index as f64 / cells - half[axis]) as f32
         } else {
             0.0
         }
@@ -115,7 +146,7 @@ fn box_samples<V: Vector>(half_size: V, fill: Fill, spacing: f32) -> Result<Vec<
             let mut push = |x: usize| {
                 samples.push(V::from_array([coordinate(0, x), coordinate(1, y), coordinate(2, z)]));
             };
-            if outer(1, y) || outer(2, z) || cells[0] + 1 <= 2 * layers {
+            if outer(1, y) || outer(2, z) || cells[0] < 2 * layers {
                 (0..=cells[0]).for_each(&mut push);
             } else {
                 (0..layers).for_each(&mut push);
@@ -133,11 +164,15 @@ fn ball_samples<V: Vector>(radius: f32, fill: Fill, spacing: f32) -> Result<Vec<
         return Err(FluidError::parameter("radius", radius, "positive and finite, m"));
     }
     let spacing = f64::from(spacing);
-    let layers = if fill == Fill::Solid { SOLID_LAYERS } else { 1 };
+    let outermost = fill.outermost(f64::from(radius), spacing);
     let mut samples = Vec::new();
-    for layer in 0..layers {
-        let r = f64::from(radius) - spacing * layer as f64;
-        if r < 0.25 * spacing && layer > 0 {
+    for layer in 0..fill.layers() {
+        let r = outermost - spacing * layer as f64;
+        if r < 0.25 * spacing {
+            // What is left is a point: the middle, where no layer is near it.
+            if layer == 0 || r > -0.5 * spacing {
+                samples.push(V::ZERO);
+            }
             break;
         }
         if V::DIM == 2 {
@@ -216,30 +251,44 @@ mod tests {
     }
 
     #[test]
-    fn container_is_one_closed_layer_at_the_spacing() {
-        let shape = BoundaryShape::Box { half_size: Vec2::new(0.7, 0.75), fill: Fill::Container };
+    fn shell_is_one_closed_layer_at_the_spacing() {
+        let shape = BoundaryShape::Box { half_size: Vec2::new(0.7, 0.75), fill: Fill::Shell };
         let samples = shape.samples(0.05).unwrap();
         assert_eq!(samples.len(), 2 * (28 + 30));
         assert!(widest_gap(&samples) <= 0.050_01);
-        let cube = BoundaryShape::Box { half_size: Vec3::splat(0.2), fill: Fill::Container };
+        let cube = BoundaryShape::Box { half_size: Vec3::splat(0.2), fill: Fill::Shell };
         assert_eq!(cube.samples(0.1).unwrap().len(), 5 * 5 * 5 - 3 * 3 * 3);
     }
 
     #[test]
     fn solid_has_three_layers() {
-        let shape = BoundaryShape::Box { half_size: Vec2::splat(0.5), fill: Fill::Solid };
+        let shape = BoundaryShape::Box { half_size: Vec2::splat(0.56), fill: Fill::Solid };
         assert_eq!(shape.samples(0.1).unwrap().len(), 11 * 11 - 5 * 5);
-        let thin = BoundaryShape::Box { half_size: Vec2::new(0.5, 0.1), fill: Fill::Solid };
-        assert_eq!(thin.samples(0.1).unwrap().len(), 11 * 3);
+        let thin = BoundaryShape::Box { half_size: Vec2::new(0.56, 0.04), fill: Fill::Solid };
+        assert_eq!(thin.samples(0.1).unwrap().len(), 11);
+        let stone = BoundaryShape::<Vec3>::Ball { radius: 0.02, fill: Fill::Solid };
+        assert_eq!(stone.samples(0.1).unwrap(), [Vec3::ZERO]);
+    }
+
+    #[test]
+    fn fluid_against_a_surface_keeps_its_distance_from_the_samples() {
+        let half_size = Vec2::splat(0.5);
+        let extent = |fill: Fill| {
+            let samples = BoundaryShape::Box { half_size, fill }.samples(0.05).unwrap();
+            samples.iter().map(|s| s.x).fold(0.0, f32::max)
+        };
+        assert!((extent(Fill::Container) - 0.53).abs() < 1e-6);
+        assert!((extent(Fill::Solid) - 0.47).abs() < 1e-6);
+        assert!((extent(Fill::Shell) - 0.5).abs() < 1e-6);
     }
 
     #[test]
     fn balls_lie_on_their_surface_without_gaps() {
-        let ring = BoundaryShape::<Vec2>::Ball { radius: 0.5, fill: Fill::Container };
+        let ring = BoundaryShape::<Vec2>::Ball { radius: 0.5, fill: Fill::Shell };
         let samples = ring.samples(0.05).unwrap();
         assert!(widest_gap(&samples) <= 0.05);
         assert!(samples.iter().all(|s| (Vector::length(*s) - 0.5).abs() < 1e-6));
-        let sphere = BoundaryShape::<Vec3>::Ball { radius: 0.5, fill: Fill::Container };
+        let sphere = BoundaryShape::<Vec3>::Ball { radius: 0.5, fill: Fill::Shell };
         let samples = sphere.samples(0.05).unwrap();
         assert!(widest_gap(&samples) <= 0.055);
         assert!(samples.iter().all(|s| (Vector::length(*s) - 0.5).abs() < 1e-6));

@@ -123,6 +123,7 @@ pub(super) fn density_solve<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
     let (densities, velocities) = (&particles.densities, &particles.velocities);
     let (gradient_sums, impulses) = (&particles.gradient_sums, &particles.density_impulses);
     let warm = settings.dfsph.warm_start / (dt * dt);
+    let most = 1.0 + settings.dfsph.max_correction;
     let chunks = workspace
         .source
         .chunks_mut(CHUNK)
@@ -133,7 +134,10 @@ pub(super) fn density_solve<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
         for local in 0..source.len() {
             let i = index * CHUNK + local;
             let rate = rate(chunk, local, gradient_sums[i], velocities[i], velocities);
-            source[local] = (1.0 - (densities[i] + dt * rate)) / dt;
+            // What is compressed already comes apart over several steps; what
+            // would be compressed in this one is always held.
+            let density = densities[i].min(most);
+            source[local] = (1.0 - (density + dt * rate)) / dt;
             kappa[local] = impulses[i] * warm / (densities[i] * densities[i]);
         }
     });

@@ -10,7 +10,11 @@ use crate::solver::vector::Vector;
 /// Names a body in a world; the ECS layer uses its entity's bits.
 pub type BodyKey = u64;
 
-/// A particle that was taken out because its position or velocity was not finite.
+/// Support radii per step beyond which a particle is taken out.
+const RUNAWAY_SUPPORTS: f32 = 1e4;
+
+/// A particle that was taken out because its position or velocity was not
+/// finite, or so high that it would cross ten thousand support radii in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RemovedParticle {
     /// Body it belonged to.
@@ -66,13 +70,13 @@ impl<V: Vector> FluidWorld<V> {
             .find(|body| body.key == key)
             .ok_or(FluidError::UnknownBody { index: key as usize, count: self.bodies.len() })?;
         if self.removed.iter().any(|removed| removed.body == key) {
-            let doomed: Vec<usize> = self
-                .removed
-                .iter()
-                .filter(|removed| removed.body == key)
-                .filter_map(|removed| particles.index_of(removed.id).ok())
-                .collect();
-            particles.retain(|index| !doomed.contains(&index));
+            let mut doomed = vec![false; particles.len()];
+            for removed in self.removed.iter().filter(|removed| removed.body == key) {
+                if let Ok(index) = particles.index_of(removed.id) {
+                    doomed[index] = true;
+                }
+            }
+            particles.retain(|index| !doomed[index]);
         }
         let dt = self.stats.dt;
         let source = &self.particles;
@@ -112,27 +116,38 @@ impl<V: Vector> FluidWorld<V> {
         self.removed.clear();
     }
 
-    /// Takes particles out whose position or velocity is not finite.
-    pub(super) fn remove_non_finite(&mut self) {
-        let particles = &mut self.particles;
-        let finite = |index: usize, particles: &super::Packed<V>| {
-            particles.positions[index].is_finite() && particles.velocities[index].is_finite()
-        };
-        if (0..particles.positions.len()).all(|index| finite(index, particles)) {
+    /// Takes out particles that would cross ten thousand support radii in a step
+    /// of `dt` seconds: what moves like that is an error of whoever set it, and
+    /// a solve with it in would tear the others along.
+    pub(super) fn remove_runaways(&mut self, dt: f32) {
+        let fastest = RUNAWAY_SUPPORTS * self.settings.support_radius() / dt;
+        self.remove_where(|_, velocity| !(velocity.length() < fastest));
+    }
+
+    /// Takes out particles by position and velocity.
+    pub(super) fn remove_where(&mut self, doomed: impl Fn(V, V) -> bool) {
+        let particles = &self.particles;
+        let state = particles.positions.iter().zip(&particles.velocities);
+        if !state.clone().any(|(&position, &velocity)| doomed(position, velocity)) {
             return;
         }
-        for index in 0..particles.positions.len() {
-            if !finite(index, particles) {
+        let mut kept = Vec::with_capacity(particles.positions.len());
+        for (index, (&position, &velocity)) in state.enumerate() {
+            if doomed(position, velocity) {
                 let place = particles.places[index] as usize;
                 self.packed_of[place] = GONE;
                 let body = self.bodies[particles.bodies[index] as usize].key;
                 self.removed.push(RemovedParticle { body, id: self.ids[place] });
+            } else {
+                kept.push(index);
             }
         }
-        let kept = (0..particles.positions.len()).filter(|&index| finite(index, particles));
-        let kept: Vec<usize> = kept.collect();
         self.unsorted.take_in_order(particles, kept.into_iter());
         core::mem::swap(&mut self.particles, &mut self.unsorted);
+        // Until the next search, too, a particle is found where it moved up to.
+        for (index, &place) in self.particles.places.iter().enumerate() {
+            self.packed_of[place as usize] = index as u32;
+        }
         self.fresh = false;
     }
 

@@ -30,6 +30,7 @@ use dfsph::Workspace;
 use packed::Packed;
 
 pub use exchange::{BodyKey, RemovedParticle};
+pub use measure::Measures;
 
 /// A body as the packed world knows it.
 #[derive(Clone, Debug)]
@@ -186,6 +187,7 @@ impl<V: Vector> FluidWorld<V> {
     /// with [`FluidWorld::accelerate`] between this and the next stage.
     pub fn non_pressure_forces(&mut self, dt: f32, threads: Threads) {
         let start = Instant::now();
+        self.remove_runaways(dt);
         self.refresh(threads);
         viscosity::accelerations(self, dt, threads);
         self.stats.add_time(Stage::NonPressureForces, start);
@@ -201,14 +203,16 @@ impl<V: Vector> FluidWorld<V> {
         self.stats.add_time(Stage::DensitySolve, start);
     }
 
-    /// Fourth stage: moves the particles. One that turns non-finite is removed.
+    /// Fourth stage: moves the particles. One that turns non-finite is removed,
+    /// and so is, at the start of the next step, one so fast that it would
+    /// cross ten thousand support radii in it.
     pub fn integrate(&mut self, dt: f32) {
         let start = Instant::now();
         let particles = &mut self.particles;
         for (position, velocity) in particles.positions.iter_mut().zip(&particles.velocities) {
             *position += *velocity * dt;
         }
-        self.remove_non_finite();
+        self.remove_where(|x, v| !x.is_finite() || !v.is_finite());
         self.fresh = false;
         self.stats.add_time(Stage::Integrate, start);
     }

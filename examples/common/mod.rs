@@ -1,0 +1,4 @@
+//! What the examples share.
+#![allow(dead_code, reason = "each example uses its own part of this module")]
+
+pub mod probe;
