@@ -68,3 +68,40 @@ fn a_spoilt_state_is_refused() {
     assert!(place.refusal(&["--load=cut"]).contains("cut:1:"));
     place.run(&["--load=state", "--steps=1"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_leaves_whole_files_and_a_state_to_go_on_from() {
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    let place = Place::new();
+    let arguments =
+        ["--seconds=1e6", "--frames=200", "--out=out", "--jsonl=steps.jsonl", "--save=state"];
+    let mut child = Command::new(super::program())
+        .arg(scene("dam_break.ron"))
+        .args(arguments)
+        .current_dir(place.path("."))
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let start = Instant::now();
+    while !place.path("out/frame_000010.png").exists() {
+        assert!(start.elapsed() < Duration::from_secs(60), "no frame");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(130));
+
+    let steps = place.records("steps.jsonl").len();
+    for (index, name) in place.names("out").iter().enumerate() {
+        assert_eq!(*name, format!("frame_{index:06}.png"));
+        tiny_skia::Pixmap::decode_png(&place.bytes(&format!("out/{name}"))).unwrap();
+    }
+    assert_eq!(place.names("."), ["out", "state", "steps.jsonl"]);
+    place.run(&["--load=state", "--steps=1", "--jsonl=next.jsonl"]);
+    assert_eq!(place.records("next.jsonl")[0]["step"], steps + 1);
+}
