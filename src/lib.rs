@@ -1,4 +1,84 @@
-//! Water, smoke and cloth for Bevy games.
+//! Water for Bevy games through one [`FluidPlugin`]: divergence-free SPH
+//! (Bender & Koschier 2015, 2017) in 2D and 3D.
+//!
+//! ```no_run
+//! use bevy::prelude::*;
+//! use bevy_fluid::prelude::*;
+//!
+//! fn main() {
+//!     App::new()
+//!         .add_plugins((DefaultPlugins, FluidPlugin::default()))
+//!         .add_systems(Startup, setup)
+//!         .run();
+//! }
+//!
+//! fn setup(mut commands: Commands) -> Result {
+//!     commands.spawn((Camera2d, Transform::from_scale(Vec3::splat(0.01))));
+//!     commands.spawn(Boundary2d::container(Rectangle::new(6.0, 4.0)));
+//!     let column = FluidShape::Block { min: Vec2::new(-3.0, -2.0), size: Vec2::new(2.0, 3.0) };
+//!     commands.spawn((Fluid2d::default(), FluidParticles2d::fill(&column, 0.025)?));
+//!     Ok(())
+//! }
+//! ```
+//!
+//! Units are SI: metres, seconds, kilograms; in 2D a density is kg/m².
+//!
+//! # A game's own forces
+//!
+//! Systems in the sets of [`FluidSchedule`] run once per step, after the
+//! solver's stage of that name:
+//!
+//! ```no_run
+//! # use bevy::prelude::*;
+//! # use bevy_fluid::prelude::*;
+//! fn wind(mut water: ResMut<FluidWorld2d>) {
+//!     water.accelerate(|p| if p.position.y > 1.0 { Vec2::X * 3.0 } else { Vec2::ZERO });
+//! }
+//!
+//! fn plugin(app: &mut App) {
+//!     app.add_systems(FluidSchedule, wind.in_set(FluidSystems::NonPressureForces));
+//! }
+//! ```
+//!
+//! # Where things are
+//!
+//! | what | type |
+//! |---|---|
+//! | a body of fluid, its particles | [`Fluid2d`] with [`FluidParticles2d`] |
+//! | a wall or an obstacle | [`Boundary2d`] |
+//! | gravity, step length, solver parameters | [`FluidSettings`] |
+//! | pause, speed, single step | [`Fluid`], the context of `Time<Fluid>` |
+//! | all particles inside a step | [`FluidWorld2d`] |
+//! | a scene file, spawned | [`FluidScene2d`] |
+//! | what was refused or removed | [`FluidRefused`], [`ParticleRemoved`] |
+//! | figures | [`FluidDiagnostics`] |
+//! | drawing, selecting, dragging | [`render`] |
+//! | the egui panel | [`inspector`] |
+//! | the solver without an ECS | [`solver`] |
+//!
+//! | plugin | what it adds |
+//! |---|---|
+//! | [`FluidPlugin`] | the simulation, and drawing where the app can draw |
+//! | [`inspector::FluidInspectorPlugin`] | the panel, in an app that has `EguiPlugin` |
+//!
+//! | set | what happens |
+//! |---|---|
+//! | [`FluidStepSystems`] | in the app's schedule: gather, steps, write back |
+//! | [`FluidSystems`] | in [`FluidSchedule`], once per step: the solver's stages |
+//! | [`render::SelectionSystems`] | picking and dragging by the pointer |
+//!
+//! # Features
+//!
+//! | feature | default | what it adds |
+//! |---|---|---|
+//! | `2d`, `3d` | yes | the concrete names of a dimension |
+//! | `plugin` | yes | the ECS layer |
+//! | `render` | yes | drawing of 2D worlds |
+//! | `inspector` | yes | the egui panel |
+//! | `scene` | yes | scene files, serde on what they hold |
+//! | `frames` | yes | pictures drawn on the CPU |
+//! | `multi_threaded` | yes | solver stages on several threads |
+//! | `wayland` | no | native Wayland windows |
 
 pub mod solver;
 
