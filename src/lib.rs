@@ -92,6 +92,8 @@ mod dimension;
 mod fluid;
 #[cfg(feature = "frames")]
 pub mod frames;
+#[cfg(feature = "inspector")]
+pub mod inspector;
 #[cfg(any(feature = "render", feature = "frames"))]
 pub mod palette;
 #[cfg(feature = "plugin")]

@@ -2,6 +2,8 @@
 
 mod clock;
 mod headless;
+#[cfg(feature = "inspector")]
+mod inspector;
 mod lifecycle;
 mod support;
 mod world;

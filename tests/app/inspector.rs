@@ -1,0 +1,269 @@
+//! The panel without a window: drawn by a bare egui context, used by clicks and keys.
+
+use bevy::ecs::system::RunSystemOnce;
+use bevy::prelude::*;
+use bevy::time::TimeUpdateStrategy;
+use bevy_egui::egui::{self, Context, Event, Key, Modifiers, PointerButton, Pos2, RawInput, Shape};
+use bevy_fluid::inspector::{
+    FluidInspector, FluidInspectorPlugin, FluidPanel, RestartRequested, SceneSize,
+};
+use bevy_fluid::render::Selection;
+use bevy_fluid::solver::time_step::TimeStep;
+use bevy_fluid::{Fluid, Fluid2d, FluidPlugin, FluidSettings, Scene2d};
+
+use crate::support;
+
+/// An app with the panel, and the egui context that it is drawn in.
+struct Bench {
+    app: App,
+    ctx: Context,
+    /// Text on the screen with its middle.
+    texts: Vec<(String, Pos2)>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let mut app = App::new();
+        app.add_plugins((MinimalPlugins, TransformPlugin, FluidPlugin::default()));
+        app.add_plugins(FluidInspectorPlugin);
+        app.insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+        app.world_mut().resource_mut::<FluidSettings>().time_step = TimeStep::Fixed(0.005);
+        app.finish();
+        app.cleanup();
+        // The first update only starts the clocks.
+        app.update();
+        let mut bench = Self { app, ctx: Context::default(), texts: Vec::new() };
+        bench.frames(3);
+        bench
+    }
+
+    fn with_water() -> (Self, Entity) {
+        let mut bench = Self::new();
+        let fluid = support::spawn(&mut bench.app, &Scene2d::dam_break(6, 6));
+        bench.app.update();
+        bench.frames(3);
+        (bench, fluid)
+    }
+
+    /// Draws a frame in which `events` arrive.
+    fn frame(&mut self, events: Vec<Event>) {
+        // A tall screen, so that nothing is scrolled out of sight.
+        let screen = egui::Rect::from_min_size(Pos2::ZERO, egui::vec2(800.0, 3000.0));
+        let input = RawInput { screen_rect: Some(screen), events, ..default() };
+        let ctx = self.ctx.clone();
+        let world = self.app.world_mut();
+        let output = ctx.run_ui(input, |ui| {
+            // The contents alone: a window would scroll most of them out of sight.
+            world.run_system_once_with(draw, ui).unwrap();
+        });
+        self.texts.clear();
+        for shape in &output.shapes {
+            gather(&shape.shape, &mut self.texts);
+        }
+        output.drop_without_applying_deltas();
+    }
+
+    fn frames(&mut self, count: usize) {
+        for _ in 0..count {
+            self.frame(Vec::new());
+        }
+    }
+
+    fn shows(&self, text: &str) -> bool {
+        self.texts.iter().any(|(shown, _)| shown.contains(text))
+    }
+
+    fn find(&self, text: &str) -> Pos2 {
+        let found = self.texts.iter().find(|(shown, _)| shown == text);
+        found.unwrap_or_else(|| panic!("no {text:?} in {:?}", self.texts)).1
+    }
+
+    fn click_at(&mut self, pos: Pos2) {
+        self.frame(vec![Event::PointerMoved(pos)]);
+        for pressed in [true, false] {
+            let modifiers = Modifiers::NONE;
+            let button = PointerButton::Primary;
+            self.frame(vec![Event::PointerButton { pos, button, pressed, modifiers }]);
+        }
+        self.frames(2);
+    }
+
+    fn click(&mut self, text: &str) {
+        self.click_at(self.find(text));
+    }
+
+    fn key(&mut self, key: Key, modifiers: Modifiers) {
+        let event =
+            |pressed| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers };
+        self.frame(vec![event(true)]);
+        self.frame(vec![event(false)]);
+    }
+
+    /// Puts `text` into the field in the row of `label`.
+    fn enter(&mut self, label: &str, text: &str) {
+        let row = self.find(label);
+        let field = self
+            .texts
+            .iter()
+            .find(|(shown, pos)| (pos.y - row.y).abs() < 4.0 && shown.parse::<f64>().is_ok());
+        let pos = field.unwrap_or_else(|| panic!("no field at {label}")).1;
+        self.click_at(pos);
+        self.key(Key::A, Modifiers::COMMAND);
+        self.key(Key::Backspace, Modifiers::NONE);
+        if !text.is_empty() {
+            self.frame(vec![Event::Text(text.into())]);
+        }
+        self.key(Key::Enter, Modifiers::NONE);
+        self.frames(2);
+    }
+
+    fn settings(&self) -> &FluidSettings {
+        self.app.world().resource::<FluidSettings>()
+    }
+
+    fn clock(&self) -> &Fluid {
+        self.app.world().resource::<Time<Fluid>>().context()
+    }
+
+    fn restarts(&mut self) -> usize {
+        self.app.world_mut().resource_mut::<Messages<RestartRequested>>().drain().count()
+    }
+}
+
+fn gather(shape: &Shape, texts: &mut Vec<(String, Pos2)>) {
+    match shape {
+        Shape::Vec(shapes) => shapes.iter().for_each(|shape| gather(shape, texts)),
+        Shape::Text(text) => {
+            texts.push((text.galley.text().to_owned(), text.visual_bounding_rect().center()));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn without_egui_the_plugin_is_inert() {
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, TransformPlugin, FluidPlugin::default()));
+    app.add_plugins(FluidInspectorPlugin);
+    app.finish();
+    app.cleanup();
+    support::spawn(&mut app, &Scene2d::dam_break(4, 4));
+    for _ in 0..5 {
+        app.update();
+    }
+    let mut alone = App::new();
+    alone.add_plugins((MinimalPlugins, FluidInspectorPlugin));
+    alone.finish();
+    alone.cleanup();
+    alone.update();
+}
+
+#[test]
+fn panel_is_drawn_with_water_without_water_and_with_a_dead_selection() {
+    let bench = Bench::new();
+    assert!(bench.shows("Readouts") && bench.shows("Nothing selected"));
+    let (mut bench, fluid) = Bench::with_water();
+    assert!(bench.shows("36"), "the number of particles");
+    for section in ["Plots", "Time per stage", "More"] {
+        bench.click(section);
+        bench.frames(30);
+    }
+    assert!(bench.shows("ms, mean over 50 steps") && bench.shows("relaxation"));
+    let id = support::particles(&bench.app, fluid).ids()[7];
+    bench.app.insert_resource(Selection::Particle { fluid, id });
+    bench.frames(2);
+    assert!(bench.shows(&id.to_string()) && bench.shows("pressure of the divergence solve"));
+    bench.app.insert_resource(Selection::Sample { boundary: fluid, index: 1000 });
+    bench.frames(2);
+    assert!(bench.shows("Nothing selected"));
+    bench.app.insert_resource(Selection::Particle { fluid, id });
+    bench.app.world_mut().despawn(fluid);
+    bench.app.update();
+    bench.frames(2);
+    assert!(bench.shows("Nothing selected"));
+}
+
+#[test]
+fn buttons_pause_step_resume_and_ask_for_a_restart() {
+    let (mut bench, _) = Bench::with_water();
+    bench.click("Pause");
+    assert!(bench.clock().is_paused());
+    let steps = bench.clock().steps();
+    bench.app.update();
+    assert_eq!(bench.clock().steps(), steps);
+    bench.click("Step");
+    bench.app.update();
+    assert_eq!(bench.clock().steps(), steps + 1);
+    bench.click("Resume");
+    assert!(!bench.clock().is_paused());
+    bench.restarts();
+    bench.click("Restart");
+    assert_eq!(bench.restarts(), 1);
+}
+
+#[test]
+fn closed_window_draws_nothing() {
+    let mut bench = Bench::new();
+    bench.app.world_mut().resource_mut::<FluidInspector>().open = false;
+    bench.frames(60);
+    assert!(!bench.shows("Readouts"));
+}
+
+#[test]
+fn fields_take_valid_numbers_and_refuse_others_with_their_range() {
+    let (mut bench, fluid) = Bench::with_water();
+    bench.enter("max density error", "0.2");
+    assert_eq!(bench.settings().dfsph.max_density_error, 0.002);
+    bench.enter("time step", "0.004");
+    assert_eq!(bench.settings().time_step, TimeStep::Fixed(0.004));
+    bench.enter("gravity y", "-1.62");
+    assert_eq!(bench.settings().gravity.y, -1.62);
+    bench.enter("viscosity", "0.2");
+    let material =
+        |bench: &Bench| bench.app.world().get::<Fluid2d>(fluid).unwrap().material.clone();
+    assert_eq!(material(&bench).viscosity, 0.2);
+
+    let (settings, before) = (bench.settings().clone(), material(&bench));
+    for (label, range) in [
+        ("max density error", "allowed: 0.00001 to 100 %"),
+        ("max density iterations", "allowed: a whole number from 1 to 10000"),
+        ("time step", "allowed: 0.000001 to 1 s"),
+        ("viscosity", "allowed: 0 to 1"),
+    ] {
+        for bad in ["abc", "1e9", "-1", ""] {
+            bench.enter(label, bad);
+            assert!(bench.shows(range), "{label} {bad:?}: {:?}", bench.texts);
+            assert_eq!(*bench.settings(), settings, "{label} {bad:?}");
+            assert_eq!(material(&bench), before, "{label} {bad:?}");
+        }
+    }
+    bench.enter("viscosity", "0.3");
+    assert_eq!(material(&bench).viscosity, 0.3);
+    assert!(!bench.shows("allowed: 0 to 1"), "the message goes with its cause");
+}
+
+#[test]
+fn looking_at_the_panel_changes_nothing() {
+    let (mut bench, fluid) = Bench::with_water();
+    bench.app.init_resource::<SceneSize>();
+    bench.app.world_mut().clear_trackers();
+    bench.frames(5);
+    let world = bench.app.world();
+    assert!(!world.is_resource_changed::<FluidSettings>());
+    assert!(!world.is_resource_changed::<SceneSize>());
+    assert!(!world.entity(fluid).get_ref::<Fluid2d>().unwrap().is_changed());
+}
+
+#[test]
+fn width_and_height_are_the_apps_where_it_has_them() {
+    let mut bench = Bench::new();
+    assert!(!bench.shows("width"));
+    bench.app.init_resource::<SceneSize>();
+    bench.frames(3);
+    bench.enter("width", "12");
+    bench.enter("height", "501");
+    bench.enter("height", "2.5");
+    assert!(bench.shows("allowed: a whole number from 1 to 500"));
+    let size = *bench.app.world().resource::<SceneSize>();
+    assert_eq!(size, SceneSize { columns: 12, rows: 30 });
+}
