@@ -87,7 +87,8 @@ impl History {
     pub fn mean_ms(&self, stage: Option<Stage>) -> f64 {
         let time = |step: &StepStats| stage.map_or_else(|| step.total(), |it| step.duration(it));
         let sum: f64 = self.steps.iter().map(|step| time(step).as_secs_f64()).sum();
-        1e3 * sum / self.steps.len().max(1) as f64
+        // An empty sum is -0.0, which would be shown.
+        1e3 * sum.abs() / self.steps.len().max(1) as f64
     }
 
     fn add_step(&mut self, stats: StepStats) {

@@ -65,7 +65,9 @@ pub(super) fn stages(ui: &mut Ui, history: &History) {
             let ms = history.mean_ms(Some(stage));
             ui.label(stage.name().replace('_', " "));
             ui.monospace(format!("{ms:>7.3}"));
-            ui.add(ProgressBar::new((ms / total) as f32).desired_width(90.0).desired_height(10.0));
+            // Round ends would give a stage of no time a bar too.
+            let bar = ProgressBar::new((ms / total) as f32).corner_radius(0.0);
+            ui.add(bar.desired_width(90.0).desired_height(10.0));
             ui.end_row();
         }
     });
@@ -114,8 +116,8 @@ fn particle(ui: &mut Ui, particles: &FluidParticles<Vec2>, index: usize) {
     row(ui, "velocity", vector(velocity, "m/s"));
     row(ui, "speed", format!("{:.4} m/s", velocity.length()));
     row(ui, "density", format!("{:.3} kg/m²", result.density));
-    row(ui, "pressure of the density solve", pascal(result.density_pressure));
-    row(ui, "pressure of the divergence solve", pascal(result.divergence_pressure));
+    row(ui, "density pressure", pascal(result.density_pressure));
+    row(ui, "divergence pressure", pascal(result.divergence_pressure));
     row(ui, "pressure", pascal(result.pressure()));
     row(ui, "neighbors", result.neighbors.to_string());
 }

@@ -17,6 +17,9 @@ use crate::support;
 struct Bench {
     app: App,
     ctx: Context,
+    /// Whether the window is drawn, or its contents alone, which no window
+    /// scrolls out of sight.
+    window: bool,
     /// Text on the screen with its middle.
     texts: Vec<(String, Pos2)>,
 }
@@ -32,7 +35,7 @@ impl Bench {
         app.cleanup();
         // The first update only starts the clocks.
         app.update();
-        let mut bench = Self { app, ctx: Context::default(), texts: Vec::new() };
+        let mut bench = Self { app, ctx: Context::default(), window: false, texts: Vec::new() };
         bench.frames(3);
         bench
     }
@@ -53,8 +56,13 @@ impl Bench {
         let ctx = self.ctx.clone();
         let world = self.app.world_mut();
         let output = ctx.run_ui(input, |ui| {
-            // The contents alone: a window would scroll most of them out of sight.
-            world.run_system_once_with(draw, ui).unwrap();
+            if self.window {
+                let ctx = ui.ctx().clone();
+                let window = move |mut panel: FluidPanel| panel.window(&ctx);
+                world.run_system_once(window).unwrap();
+            } else {
+                world.run_system_once_with(contents, ui).unwrap();
+            }
         });
         self.texts.clear();
         for shape in &output.shapes {
@@ -130,6 +138,10 @@ impl Bench {
     }
 }
 
+fn contents(InMut(ui): InMut<egui::Ui>, mut panel: FluidPanel) {
+    panel.contents(ui);
+}
+
 fn gather(shape: &Shape, texts: &mut Vec<(String, Pos2)>) {
     match shape {
         Shape::Vec(shapes) => shapes.iter().for_each(|shape| gather(shape, texts)),
@@ -172,7 +184,7 @@ fn panel_is_drawn_with_water_without_water_and_with_a_dead_selection() {
     let id = support::particles(&bench.app, fluid).ids()[7];
     bench.app.insert_resource(Selection::Particle { fluid, id });
     bench.frames(2);
-    assert!(bench.shows(&id.to_string()) && bench.shows("pressure of the divergence solve"));
+    assert!(bench.shows(&id.to_string()) && bench.shows("divergence pressure"));
     bench.app.insert_resource(Selection::Sample { boundary: fluid, index: 1000 });
     bench.frames(2);
     assert!(bench.shows("Nothing selected"));
@@ -202,11 +214,23 @@ fn buttons_pause_step_resume_and_ask_for_a_restart() {
 }
 
 #[test]
-fn closed_window_draws_nothing() {
+fn window_is_drawn_while_it_is_open_and_closes_by_its_cross() {
     let mut bench = Bench::new();
+    bench.window = true;
+    let theme = |bench: &Bench| bench.ctx.options(|options| options.theme_preference);
+    let before = theme(&bench);
+    bench.frames(5);
+    assert!(bench.shows("Readouts"));
+    assert_eq!(theme(&bench), before, "the app's other windows keep their look");
     bench.app.world_mut().resource_mut::<FluidInspector>().open = false;
     bench.frames(60);
     assert!(!bench.shows("Readouts"));
+    bench.app.world_mut().resource_mut::<FluidInspector>().open = true;
+    bench.frames(5);
+    // The title stands in the middle of its bar, the cross at the right end.
+    let title = bench.find("Fluid");
+    bench.click_at(Pos2::new(2.0 * title.x - 26.0, title.y));
+    assert!(!bench.app.world().resource::<FluidInspector>().open);
 }
 
 #[test]
