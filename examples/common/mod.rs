@@ -1,4 +1,5 @@
 //! What the examples share.
 #![allow(dead_code, reason = "each example uses its own part of this module")]
 
+pub mod headless;
 pub mod probe;
