@@ -259,30 +259,6 @@ impl<V: Vector> FluidParticles<V> {
         }
     }
 
-    /// Checks what arrays that were read from a file could get wrong.
-    ///
-    /// # Errors
-    /// [`FluidError::Parameter`] if the arrays do not belong together.
-    pub fn validate(&self) -> Result<(), FluidError> {
-        let count = self.len();
-        let lengths = [self.velocities.len(), self.results.len(), self.ids.len()];
-        let vacant =
-            |slot: &u32| self.slots.get(*slot as usize).is_some_and(|entry| entry.index == VACANT);
-        let mut free = self.free.clone();
-        free.sort_unstable();
-        free.dedup();
-        if lengths == [count; 3]
-            && self.ids.iter().enumerate().all(|(index, id)| self.index_of(*id) == Ok(index))
-            && self.free.iter().all(vacant)
-            && count + free.len() == self.slots.len()
-            && free.len() == self.free.len()
-        {
-            return Ok(());
-        }
-        let allowed = "arrays of one length, with an id for each particle";
-        Err(FluidError::parameter("particles", format_args!("inconsistent"), allowed))
-    }
-
     /// Ids, in the order of the arrays.
     pub fn ids(&self) -> &[ParticleId] {
         &self.ids
@@ -349,28 +325,6 @@ mod tests {
         assert_ne!(old, new);
         assert!(particles.index_of(old).is_err());
         assert_eq!(particles.index_of(new), Ok(1));
-    }
-
-    #[test]
-    fn arrays_that_do_not_belong_together_are_noticed() {
-        let mut particles = row(4);
-        let id = particles.ids()[1];
-        particles.remove(id).unwrap();
-        assert!(particles.validate().is_ok());
-        let spoilt: [fn(&mut FluidParticles<Vec2>); 5] = [
-            |particles| particles.velocities.truncate(1),
-            |particles| particles.ids.swap(0, 1),
-            |particles| particles.slots.truncate(2),
-            |particles| particles.free.push(0),
-            |particles| particles.free.push(1),
-        ];
-        for spoil in spoilt {
-            let mut particles = particles.clone();
-            spoil(&mut particles);
-            assert!(particles.validate().is_err(), "{particles:?}");
-        }
-        particles.spawn(Vec2::ONE, Vec2::ZERO).unwrap();
-        assert!(particles.validate().is_ok());
     }
 
     #[test]

@@ -114,11 +114,9 @@ impl<V: Vector> Simulation<V> {
     /// Adds a body; returns its index.
     ///
     /// # Errors
-    /// [`FluidError::Parameter`] if the material is out of range, or the
-    /// particles were read from a file and do not belong together.
+    /// [`FluidError::Parameter`] if the material is out of range.
     pub fn add_body(&mut self, body: FluidBody<V>) -> Result<usize, FluidError> {
         body.material.validate()?;
-        body.particles.validate()?;
         self.pull();
         self.edited = true;
         self.bodies.push(body);
