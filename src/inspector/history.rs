@@ -57,6 +57,8 @@ pub(super) struct History {
     measured_at: Option<Duration>,
     seen: u64,
     origin: Duration,
+    /// Frames in which new bodies still count as those of a restarted scene.
+    pub awaiting: u32,
 }
 
 impl History {

@@ -11,7 +11,7 @@
 //!     .add_plugins((DefaultPlugins, FluidPlugin::default()))
 //!     .add_plugins((EguiPlugin::default(), FluidInspectorPlugin))
 //!     .add_systems(Update, |keys: Res<ButtonInput<KeyCode>>, mut panel: ResMut<FluidInspector>| {
-//!         if keys.just_pressed(KeyCode::F1) {
+//!         if keys.just_pressed(KeyCode::F12) {
 //!             panel.open = !panel.open;
 //!         }
 //!     })
@@ -70,7 +70,11 @@ impl Plugin for FluidInspectorPlugin {
             .init_resource::<history::History>()
             .register_type::<SceneSize>()
             .add_message::<RestartRequested>()
-            .add_systems(First, scene::restart);
+            .add_systems(First, scene::restart)
+            .add_systems(
+                RunFixedMainLoop,
+                scene::begin.in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
+            );
     }
 
     fn finish(&self, app: &mut App) {

@@ -52,7 +52,7 @@ fn plot(ui: &mut Ui, history: &History, name: &'static str, curves: [Curve; 2]) 
     ui.horizontal_wrapped(|ui| {
         ui.label(name);
         for ((curve, _), color) in curves.iter().zip(COLORS) {
-            ui.colored_label(color, format!("● {curve}"));
+            ui.colored_label(color, format!("— {curve}"));
         }
     });
     let lines = curves.map(|(curve, value)| {

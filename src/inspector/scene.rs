@@ -3,6 +3,7 @@
 use bevy::prelude::*;
 
 use super::history::History;
+use crate::fluid::FluidOf;
 #[cfg(feature = "scene")]
 use crate::scene_asset::FluidSceneOf;
 use crate::solver::parameter::{Parameter, ParameterKind};
@@ -62,6 +63,28 @@ pub(super) const SIZE: [Parameter<SceneSize>; 2] = [
     ),
 ];
 
+/// Frames within which an app is expected to answer a request for a restart.
+const PATIENCE: u32 = 120;
+
+/// Starts the history where the restarted scene's bodies are there, before
+/// their first step: an app may spawn them a frame or more after the request,
+/// and the old ones go on until then.
+pub(super) fn begin(
+    flat: Query<(), Added<FluidOf<Vec2>>>,
+    solid: Query<(), Added<FluidOf<Vec3>>>,
+    clock: Option<Res<Time<Fluid>>>,
+    mut history: ResMut<History>,
+) {
+    if history.awaiting == 0 {
+        return;
+    }
+    history.awaiting -= 1;
+    if !flat.is_empty() || !solid.is_empty() {
+        history.restart(clock.map(|clock| clock.elapsed()).unwrap_or_default());
+        history.awaiting = 0;
+    }
+}
+
 /// Restarts scenes that are spawned from assets, and the panel's history.
 pub(super) fn restart(
     mut requests: MessageReader<RestartRequested>,
@@ -76,6 +99,7 @@ pub(super) fn restart(
         return;
     }
     history.restart(clock.map(|clock| clock.elapsed()).unwrap_or_default());
+    history.awaiting = PATIENCE;
     if !asked {
         return;
     }

@@ -4,6 +4,8 @@ use bevy::ecs::system::RunSystemOnce;
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 use bevy_egui::egui::{self, Context, Event, Key, Modifiers, PointerButton, Pos2, RawInput, Shape};
+#[cfg(feature = "scene")]
+use bevy_fluid::FluidScene2d;
 use bevy_fluid::inspector::{
     FluidInspector, FluidInspectorPlugin, FluidPanel, RestartRequested, SceneSize,
 };
@@ -290,4 +292,38 @@ fn width_and_height_are_the_apps_where_it_has_them() {
     assert!(bench.shows("allowed: a whole number from 1 to 500"));
     let size = *bench.app.world().resource::<SceneSize>();
     assert_eq!(size, SceneSize { columns: 12, rows: 30 });
+}
+
+#[cfg(feature = "scene")]
+#[test]
+fn request_for_a_restart_touches_the_scenes() {
+    let mut bench = Bench::new();
+    let scene = bench.app.world_mut().spawn(FluidScene2d::default()).id();
+    bench.app.update();
+    let touched = |bench: &Bench| {
+        bench.app.world().entity(scene).get_change_ticks::<FluidScene2d>().unwrap().changed
+    };
+    let before = touched(&bench);
+    bench.app.update();
+    assert_eq!(touched(&bench), before);
+    bench.app.world_mut().write_message(RestartRequested);
+    bench.app.update();
+    assert_ne!(touched(&bench), before);
+}
+
+#[test]
+fn the_scenes_time_starts_with_the_bodies_of_the_restart() {
+    let (mut bench, fluid) = Bench::with_water();
+    bench.app.update();
+    bench.app.world_mut().write_message(RestartRequested);
+    // An app that takes two frames to answer.
+    bench.app.update();
+    bench.app.update();
+    bench.app.world_mut().despawn(fluid);
+    support::spawn(&mut bench.app, &Scene2d::dam_break(6, 6));
+    bench.frames(2);
+    bench.app.update();
+    bench.frames(2);
+    let steps = f64::from(bench.clock().due());
+    assert!(bench.shows(&format!("{:.3} s", 0.005 * steps)), "{:?}", bench.texts);
 }
