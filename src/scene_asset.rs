@@ -2,6 +2,7 @@
 
 use bevy::asset::io::Reader;
 use bevy::asset::{AssetLoader, LoadContext};
+use bevy::ecs::entity::EntityHashMap;
 use bevy::prelude::*;
 use core::marker::PhantomData;
 
@@ -22,7 +23,8 @@ pub struct SceneAssetOf<V: Dimension>(pub Scene<V>);
 /// the scene's settings over into [`FluidSettings`]. Spelt
 /// [`FluidScene2d`](crate::FluidScene2d) or [`FluidScene3d`](crate::FluidScene3d).
 ///
-/// Touching the component, or changing the asset, restarts the scene.
+/// Touching the component restarts the scene and keeps the settings as they
+/// are; changing the asset restarts it with the asset's.
 #[derive(Component, Clone, Debug, Default, PartialEq)]
 #[require(Transform, Visibility)]
 pub struct FluidSceneOf<V: Dimension>(pub Handle<SceneAssetOf<V>>);
@@ -129,29 +131,40 @@ pub(crate) fn add<V: SceneDimension>(app: &mut App) {
 }
 
 /// Spawns scenes that are new, were touched, or whose asset arrived or changed.
+///
+/// A scene's settings are taken over when it first appears and when its asset
+/// changes; a restart keeps what was tuned since.
 fn respawn<V: SceneDimension>(
     mut commands: Commands,
     scenes: Query<(Entity, Ref<FluidSceneOf<V>>)>,
     assets: Res<Assets<SceneAssetOf<V>>>,
-    mut changes: MessageReader<AssetEvent<SceneAssetOf<V>>>,
+    mut events: MessageReader<AssetEvent<SceneAssetOf<V>>>,
     mut settings: ResMut<FluidSettings>,
     mut refused: MessageWriter<FluidRefused>,
+    mut spawned: Local<EntityHashMap<AssetId<SceneAssetOf<V>>>>,
 ) {
-    let changed: Vec<AssetId<SceneAssetOf<V>>> = changes
+    spawned.retain(|entity, _| scenes.contains(*entity));
+    let modified: Vec<AssetId<SceneAssetOf<V>>> = events
         .read()
         .filter_map(|event| match event {
-            AssetEvent::Added { id } | AssetEvent::Modified { id } => Some(*id),
+            AssetEvent::Modified { id } => Some(*id),
             _ => None,
         })
         .collect();
     for (entity, root) in &scenes {
-        if !root.is_changed() && !changed.contains(&root.0.id()) {
+        let asset_id = root.0.id();
+        let reloaded = modified.contains(&asset_id);
+        let arrived = spawned.get(&entity) != Some(&asset_id);
+        if !root.is_changed() && !reloaded && !arrived {
             continue;
         }
-        // An asset that is still loading announces itself.
+        // One that is still loading is looked at again in the next frame.
         let Some(asset) = assets.get(&root.0) else { continue };
+        let takes_settings = reloaded || !spawned.contains_key(&entity);
+        spawned.insert(entity, asset_id);
         commands.entity(entity).despawn_children();
-        if let Err(error) = spawn(&mut commands, entity, &asset.0, &mut settings) {
+        let settings = takes_settings.then_some(&mut *settings);
+        if let Err(error) = spawn(&mut commands, entity, &asset.0, settings) {
             warn!("scene {entity} refused: {error}");
             refused.write(FluidRefused { entity: Some(entity), error });
         }
@@ -162,7 +175,7 @@ fn spawn<V: SceneDimension>(
     commands: &mut Commands,
     root: Entity,
     scene: &Scene<V>,
-    settings: &mut FluidSettings,
+    settings: Option<&mut FluidSettings>,
 ) -> Result<(), FluidError> {
     scene.validate()?;
     let mut bodies = Vec::new();
@@ -173,10 +186,12 @@ fn spawn<V: SceneDimension>(
         }
         bodies.push((FluidOf::<V>::new(fluid.material.clone()), particles));
     }
-    settings.gravity = Vec3::from_array(scene.gravity.to_array());
-    *V::particle_radius_mut(settings) = scene.particle_radius;
-    settings.time_step = scene.time_step;
-    settings.dfsph = scene.dfsph.clone();
+    if let Some(settings) = settings {
+        settings.gravity = Vec3::from_array(scene.gravity.to_array());
+        *V::particle_radius_mut(settings) = scene.particle_radius;
+        settings.time_step = scene.time_step;
+        settings.dfsph = scene.dfsph.clone();
+    }
     for body in bodies {
         commands.spawn((body, ChildOf(root)));
     }

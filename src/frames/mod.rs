@@ -47,10 +47,7 @@ pub enum FrameError {
 /// interrupted run leaves whole frames only. The name is always the same, so that the next run
 /// overwrites what an interrupted one has left.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FrameError> {
-    let error = |source| FrameError::Write {
-        path: path.to_owned(),
-        source,
-    };
+    let error = |source| FrameError::Write { path: path.to_owned(), source };
     let Some(name) = path.file_name() else {
         let source = io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name");
         return Err(error(source));

@@ -166,11 +166,7 @@ impl Canvas {
     ///
     /// [`FrameError::Encode`] if the encoder fails.
     pub fn encode_png(&self) -> Result<Vec<u8>, FrameError> {
-        self.pixels
-            .encode_png()
-            .map_err(|source| FrameError::Encode {
-                source: source.into(),
-            })
+        self.pixels.encode_png().map_err(|source| FrameError::Encode { source: source.into() })
     }
 
     /// Writes the picture as a PNG file, replacing one that is there. The folder must exist. The
@@ -211,11 +207,7 @@ impl Paint {
     fn new([red, green, blue, alpha]: [u8; 4]) -> Self {
         let srgb = [red, green, blue];
         let linear = srgb.map(|channel| TABLES.linear[usize::from(channel)]);
-        Self {
-            srgb,
-            linear,
-            alpha: f32::from(alpha) / 255.0,
-        }
+        Self { srgb, linear, alpha: f32::from(alpha) / 255.0 }
     }
 
     /// Over whole pixels of four bytes.

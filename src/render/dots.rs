@@ -89,11 +89,7 @@ impl Dot2d {
     /// For many dots of one colour, convert the colour once and write the fields instead.
     pub fn new(position: Vec2, radius: f32, color: impl Into<Color>) -> Self {
         let color = Srgba::from(color.into()).to_u8_array();
-        Self {
-            position,
-            radius,
-            color,
-        }
+        Self { position, radius, color }
     }
 
     /// The bytes for the GPU, or `None` for a dot that cannot be drawn.
@@ -142,10 +138,7 @@ impl Dots2d {
     /// A cloud without dots, with memory for `dots` of them (more than [`MAX_DOTS`](Self::MAX_DOTS)
     /// count as that many).
     pub fn with_capacity(dots: usize) -> Self {
-        Self {
-            texels: Vec::with_capacity(dots.min(Self::MAX_DOTS)),
-            skipped: 0,
-        }
+        Self { texels: Vec::with_capacity(dots.min(Self::MAX_DOTS)), skipped: 0 }
     }
 
     /// Removes all dots and keeps the memory.
@@ -225,16 +218,15 @@ impl Plugin for DotsPlugin {
             return;
         }
         embedded_asset!(app, "dots.wgsl");
-        app.add_plugins(Material2dPlugin::<DotsMaterial>::default())
-            .add_systems(
-                PostUpdate,
-                grow_clouds
-                    .in_set(DotsSystems)
-                    // So that a new mesh and texture are drawn in the frame that asks for them.
-                    .before(AssetEventSystems)
-                    .before(VisibilitySystems::VisibilityPropagate)
-                    .before(VisibilitySystems::CheckVisibility),
-            );
+        app.add_plugins(Material2dPlugin::<DotsMaterial>::default()).add_systems(
+            PostUpdate,
+            grow_clouds
+                .in_set(DotsSystems)
+                // So that a new mesh and texture are drawn in the frame that asks for them.
+                .before(AssetEventSystems)
+                .before(VisibilitySystems::VisibilityPropagate)
+                .before(VisibilitySystems::CheckVisibility),
+        );
         if let Some(render_app) = app.get_sub_app_mut(RenderApp) {
             upload::build(render_app);
         }
@@ -269,10 +261,7 @@ fn grow_clouds(
     mut removed: RemovedComponents<Dots2d>,
     still_clouds: Query<(), With<Dots2d>>,
 ) {
-    for entity in removed
-        .read()
-        .filter(|&entity| !still_clouds.contains(entity))
-    {
+    for entity in removed.read().filter(|&entity| !still_clouds.contains(entity)) {
         if let Ok(mut entity) = commands.get_entity(entity) {
             entity.try_remove::<(Mesh2d, MeshMaterial2d<DotsMaterial>, DotsTexture)>();
         }
@@ -285,17 +274,14 @@ fn grow_clouds(
         let image = images.add(data_texture(capacity));
         commands.entity(entity).try_insert((
             Mesh2d(meshes.add(quads(capacity))),
-            MeshMaterial2d(materials.add(DotsMaterial {
-                dots: image.clone(),
-            })),
+            MeshMaterial2d(materials.add(DotsMaterial { dots: image.clone() })),
             DotsTexture { image, capacity },
         ));
     }
 }
 
 fn capacity_for(dots: usize) -> usize {
-    dots.clamp(MIN_CAPACITY, Dots2d::MAX_DOTS)
-        .next_power_of_two()
+    dots.clamp(MIN_CAPACITY, Dots2d::MAX_DOTS).next_power_of_two()
 }
 
 /// A texture for `capacity` dots. Without data, because the GPU's starts as zeros, which are no
@@ -322,12 +308,9 @@ fn quads(capacity: usize) -> Mesh {
     for first in (0..4 * capacity as u32).step_by(4) {
         indices.extend([0, 1, 2, 2, 1, 3].map(|corner| first + corner));
     }
-    Mesh::new(
-        PrimitiveTopology::TriangleList,
-        RenderAssetUsages::default(),
-    )
-    .with_inserted_attribute(CORNER_AND_INDEX, VertexAttributeValues::Uint32(vertices))
-    .with_inserted_indices(Indices::U32(indices))
+    Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
+        .with_inserted_attribute(CORNER_AND_INDEX, VertexAttributeValues::Uint32(vertices))
+        .with_inserted_indices(Indices::U32(indices))
 }
 
 #[derive(Asset, AsBindGroup, TypePath, Clone)]
@@ -358,11 +341,8 @@ impl Material2d for DotsMaterial {
         layout: &MeshVertexBufferLayoutRef,
         _key: Material2dKey<Self>,
     ) -> Result<(), SpecializedMeshPipelineError> {
-        descriptor.vertex.buffers = vec![
-            layout
-                .0
-                .get_layout(&[CORNER_AND_INDEX.at_shader_location(0)])?,
-        ];
+        descriptor.vertex.buffers =
+            vec![layout.0.get_layout(&[CORNER_AND_INDEX.at_shader_location(0)])?];
         Ok(())
     }
 }

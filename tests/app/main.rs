@@ -5,5 +5,6 @@ mod headless;
 #[cfg(feature = "inspector")]
 mod inspector;
 mod lifecycle;
+mod scenes;
 mod support;
 mod world;

@@ -9,11 +9,7 @@ fn canvas(width: u32, height: u32, world: Rect) -> Canvas {
 
 /// One world unit is one pixel.
 fn unit(width: u32, height: u32) -> Canvas {
-    canvas(
-        width,
-        height,
-        Rect::new(0.0, 0.0, width as f32, height as f32),
-    )
+    canvas(width, height, Rect::new(0.0, 0.0, width as f32, height as f32))
 }
 
 /// In whole pixels of blue on grey, by the green channel in linear light.
@@ -21,9 +17,7 @@ fn area(canvas: &Canvas) -> f64 {
     let linear = |value: u8| f64::from(TABLES.linear[usize::from(value)]);
     let ground = linear(GREY[1]);
     let pixels = canvas.pixels.pixels().iter();
-    pixels
-        .map(|pixel| 1.0 - linear(pixel.green()) / ground)
-        .sum()
+    pixels.map(|pixel| 1.0 - linear(pixel.green()) / ground).sum()
 }
 
 #[test]
@@ -70,10 +64,7 @@ fn a_dot_covers_its_area_and_is_round() {
         canvas.dot(Vec2::new(20.2, 19.7), radius, BLUE);
         let expected = std::f64::consts::PI * f64::from(radius).powi(2);
         let error = area(&canvas) / expected - 1.0;
-        assert!(
-            error.abs() < 0.1 / f64::from(radius),
-            "radius {radius}: {error}"
-        );
+        assert!(error.abs() < 0.1 / f64::from(radius), "radius {radius}: {error}");
     }
     let mut canvas = unit(41, 41);
     canvas.dot(Vec2::splat(20.5), 13.4, BLUE);
@@ -102,11 +93,7 @@ fn the_edge_is_soft() {
 #[test]
 fn a_dot_smaller_than_a_pixel_is_drawn_at_about_one_pixel() {
     for radius in [0.0, 0.01, 0.4] {
-        for position in [
-            Vec2::new(5.5, 5.5),
-            Vec2::new(5.0, 5.0),
-            Vec2::new(5.3, 5.1),
-        ] {
+        for position in [Vec2::new(5.5, 5.5), Vec2::new(5.0, 5.0), Vec2::new(5.3, 5.1)] {
             let mut canvas = unit(10, 10);
             canvas.dot(position, radius, BLUE);
             let area = area(&canvas);
@@ -152,33 +139,17 @@ fn parameters_out_of_range_are_named() {
         Ok(_) => String::new(),
         Err(error) => error.to_string(),
     };
-    assert_eq!(
-        message(0, 8, world),
-        "width is 0, allowed is 1 to 8192 pixels"
-    );
-    assert_eq!(
-        message(8, 8193, world),
-        "height is 8193, allowed is 1 to 8192 pixels"
-    );
+    assert_eq!(message(0, 8, world), "width is 0, allowed is 1 to 8192 pixels");
+    assert_eq!(message(8, 8193, world), "height is 8193, allowed is 1 to 8192 pixels");
     assert_eq!(message(8192, 1, world), "");
     assert_eq!(message(1, 8192, world), "");
     let max = Vec2::ONE;
-    for min in [
-        Vec2::new(1.0, 0.0),
-        Vec2::new(0.0, 2.0),
-        Vec2::new(f32::NAN, 0.0),
-    ] {
+    for min in [Vec2::new(1.0, 0.0), Vec2::new(0.0, 2.0), Vec2::new(f32::NAN, 0.0)] {
         let message = message(8, 8, Rect { min, max });
         assert!(message.starts_with("world is ["), "{message}");
-        assert!(
-            message.contains("allowed is a finite rectangle"),
-            "{message}"
-        );
+        assert!(message.contains("allowed is a finite rectangle"), "{message}");
     }
-    let infinite = Rect {
-        min: Vec2::ZERO,
-        max: Vec2::splat(f32::INFINITY),
-    };
+    let infinite = Rect { min: Vec2::ZERO, max: Vec2::splat(f32::INFINITY) };
     assert!(message(8, 8, infinite).contains("inf"));
 }
 

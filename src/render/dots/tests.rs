@@ -9,11 +9,7 @@ use super::*;
 const COUNTS: [(usize, usize); 5] = [(0, 64), (1, 64), (65, 128), (1025, 2048), (65_537, 131_072)];
 
 fn dot(index: usize) -> Dot2d {
-    Dot2d {
-        position: Vec2::new(index as f32, -0.5),
-        radius: 0.25,
-        color: [1, 2, 3, 4],
-    }
+    Dot2d { position: Vec2::new(index as f32, -0.5), radius: 0.25, color: [1, 2, 3, 4] }
 }
 
 fn cloud(dots: usize) -> Dots2d {
@@ -22,10 +18,7 @@ fn cloud(dots: usize) -> Dots2d {
 
 /// What the shader would draw from a texture of `capacity` dots.
 fn drawn(texels: &[Texel]) -> usize {
-    texels
-        .iter()
-        .filter(|texel| texel[12..16] != [0; 4])
-        .count()
+    texels.iter().filter(|texel| texel[12..16] != [0; 4]).count()
 }
 
 /// The main world's half of the plugin, without a GPU.
@@ -41,21 +34,14 @@ fn app() -> App {
 
 #[test]
 fn a_texel_holds_the_bits_that_the_shader_reads() {
-    let texel = Dot2d {
-        position: Vec2::new(1.5, -2.0),
-        radius: 0.25,
-        color: [0x11, 0x22, 0x33, 0x44],
-    }
-    .pack();
+    let texel =
+        Dot2d { position: Vec2::new(1.5, -2.0), radius: 0.25, color: [0x11, 0x22, 0x33, 0x44] }
+            .pack();
     let texel = texel.unwrap();
     let word = |i: usize| u32::from_le_bytes(texel[4 * i..4 * i + 4].try_into().unwrap());
     assert_eq!(word(0), 1.5f32.to_bits());
     assert_eq!(word(1), (-2.0f32).to_bits());
-    assert_eq!(
-        word(2),
-        0x4433_2211,
-        "red in the lowest byte, as unpack4x8unorm has it"
-    );
+    assert_eq!(word(2), 0x4433_2211, "red in the lowest byte, as unpack4x8unorm has it");
     assert_eq!(word(3), 0.25f32.to_bits());
 }
 
@@ -63,23 +49,11 @@ fn a_texel_holds_the_bits_that_the_shader_reads() {
 fn dots_that_cannot_be_drawn_are_refused_and_counted() {
     let mut dots = Dots2d::new();
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-        assert!(!dots.push(Dot2d {
-            position: Vec2::new(bad, 0.0),
-            ..dot(0)
-        }));
-        assert!(!dots.push(Dot2d {
-            position: Vec2::new(0.0, bad),
-            ..dot(0)
-        }));
-        assert!(!dots.push(Dot2d {
-            radius: bad,
-            ..dot(0)
-        }));
+        assert!(!dots.push(Dot2d { position: Vec2::new(bad, 0.0), ..dot(0) }));
+        assert!(!dots.push(Dot2d { position: Vec2::new(0.0, bad), ..dot(0) }));
+        assert!(!dots.push(Dot2d { radius: bad, ..dot(0) }));
     }
-    assert!(!dots.push(Dot2d {
-        radius: -0.1,
-        ..dot(0)
-    }));
+    assert!(!dots.push(Dot2d { radius: -0.1, ..dot(0) }));
     assert_eq!((dots.len(), dots.skipped()), (0, 10));
     assert!(dots.push(dot(0)));
     assert_eq!((dots.len(), dots.skipped()), (1, 10));
@@ -184,17 +158,11 @@ fn clouds_grow_and_do_not_shrink() {
         *app.world_mut().get_mut::<Dots2d>(entity).unwrap() = cloud(dots);
         app.update();
         let world = app.world();
-        let mesh = world
-            .resource::<Assets<Mesh>>()
-            .get(&world.get::<Mesh2d>(entity).unwrap().0)
-            .unwrap();
+        let mesh =
+            world.resource::<Assets<Mesh>>().get(&world.get::<Mesh2d>(entity).unwrap().0).unwrap();
         let texture = world.get::<DotsTexture>(entity).unwrap();
-        let size = world
-            .resource::<Assets<Image>>()
-            .get(&texture.image)
-            .unwrap()
-            .texture_descriptor
-            .size;
+        let size =
+            world.resource::<Assets<Image>>().get(&texture.image).unwrap().texture_descriptor.size;
         assert_eq!(mesh.count_vertices(), 4 * texture.capacity);
         assert_eq!((size.width * size.height) as usize, texture.capacity);
         texture.capacity
@@ -225,10 +193,7 @@ fn an_entity_that_loses_its_dots_is_not_drawn_any_more() {
     let entity = app.world_mut().spawn(cloud(10)).id();
     app.update();
     // Taken and given back between two updates: still a cloud.
-    app.world_mut()
-        .entity_mut(entity)
-        .remove::<Dots2d>()
-        .insert(cloud(5));
+    app.world_mut().entity_mut(entity).remove::<Dots2d>().insert(cloud(5));
     app.update();
     assert!(app.world().entity(entity).contains::<Mesh2d>());
     app.world_mut().entity_mut(entity).remove::<Dots2d>();

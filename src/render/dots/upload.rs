@@ -18,10 +18,7 @@ pub(super) fn build(render_app: &mut SubApp) {
     render_app
         .init_resource::<Clouds>()
         .add_systems(ExtractSchedule, extract_clouds)
-        .add_systems(
-            Render,
-            upload_clouds.in_set(RenderSystems::PrepareResources),
-        );
+        .add_systems(Render, upload_clouds.in_set(RenderSystems::PrepareResources));
 }
 
 /// The render world's copy of all clouds.
@@ -46,10 +43,7 @@ fn extract_clouds(
     mut removed: Extract<RemovedComponents<Dots2d>>,
     still_clouds: Extract<Query<(), With<Dots2d>>>,
 ) {
-    for entity in removed
-        .read()
-        .filter(|&entity| !still_clouds.contains(entity))
-    {
+    for entity in removed.read().filter(|&entity| !still_clouds.contains(entity)) {
         clouds.0.remove(&MainEntity::from(entity));
     }
     for (entity, dots, texture) in &changed {
@@ -86,11 +80,7 @@ fn upload_clouds(
                     bytes_per_row: Some(width * size_of::<Texel>() as u32),
                     rows_per_image: None,
                 },
-                Extent3d {
-                    width,
-                    height: rows as u32,
-                    depth_or_array_layers: 1,
-                },
+                Extent3d { width, height: rows as u32, depth_or_array_layers: 1 },
             );
         }
         cloud.uploaded_to = texture;
