@@ -1,6 +1,7 @@
 //! The plugin.
 
 use bevy::ecs::intern::Interned;
+use bevy::ecs::message::signal_message_update_system;
 use bevy::ecs::schedule::ScheduleLabel;
 use bevy::prelude::*;
 use bevy::tasks::ComputeTaskPool;
@@ -88,7 +89,8 @@ impl Plugin for FluidPlugin {
             self.schedule,
             (
                 (settings::enforce, time::plan).chain().in_set(FluidStepSystems::Prepare),
-                time::run_steps.in_set(FluidStepSystems::Step),
+                // Bevy's own system in FixedPostUpdate, which an exclusive system conflicts with.
+                time::run_steps.in_set(FluidStepSystems::Step).before(signal_message_update_system),
             ),
         );
         #[cfg(feature = "2d")]

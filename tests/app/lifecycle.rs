@@ -161,7 +161,8 @@ fn primitives_hold_water_and_a_moved_boundary_carries_it() {
     let inside = |x: Vec2, center: Vec2| (x - center).abs().max_element() < 0.31;
     for &x in particles(&app, water).positions() {
         assert!(inside(x, Vec2::new(0.0, 0.3)), "{x} is outside of the bowl");
-        assert!(x.distance(Vec2::new(0.0, 0.1)) > 0.1, "{x} is inside the stone");
+        // A radius of penetration is what a resting particle may have.
+        assert!(x.distance(Vec2::new(0.0, 0.1)) > 0.075, "{x} is inside the stone");
     }
     // Slowly upwards: 0.1 m in a second.
     for _ in 0..64 {

@@ -5,6 +5,7 @@ mod headless;
 #[cfg(feature = "inspector")]
 mod inspector;
 mod lifecycle;
+mod readme;
 mod scenes;
 mod support;
 mod world;

@@ -28,8 +28,10 @@ pub fn app_with_frames(frame: f64) -> App {
     app
 }
 
-/// Spawns the fluid and boundary of a scene; returns the fluid.
+/// Spawns the fluid and boundary of a scene and sets its solver parameters;
+/// returns the fluid.
 pub fn spawn(app: &mut App, scene: &Scene2d) -> Entity {
+    app.world_mut().resource_mut::<FluidSettings>().dfsph = scene.dfsph.clone();
     for boundary in &scene.boundaries {
         app.world_mut().spawn((
             Boundary2d::new(boundary.shape.clone()),

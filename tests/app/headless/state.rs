@@ -76,7 +76,10 @@ fn ctrl_c_leaves_whole_files_and_a_state_to_go_on_from() {
     let place = Place::new();
     let arguments =
         ["--seconds=1e6", "--frames=200", "--out=out", "--jsonl=steps.jsonl", "--save=state"];
-    let mut child = Command::new(super::program())
+    // A shell that runs the tests in the background has them ignore Ctrl-C.
+    let mut child = Command::new("env")
+        .arg("--default-signal=INT")
+        .arg(super::program())
         .arg(scene("dam_break.ron"))
         .args(arguments)
         .current_dir(place.path("."))
