@@ -89,8 +89,8 @@ pub(crate) fn remember<V: Dimension>(
     }
 }
 
-/// A particle was removed because its position or velocity was not finite. The
-/// others go on.
+/// A particle was removed because its position or velocity was not finite, or so
+/// high that it would cross ten thousand support radii in a step. The others go on.
 #[derive(Message, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParticleRemoved {
     /// The fluid it belonged to.
@@ -162,7 +162,7 @@ pub(crate) fn scatter<V: Dimension>(
     }
     for particle in world.removed() {
         if let Some(fluid) = Entity::try_from_bits(particle.body) {
-            warn!("{} of fluid {fluid} was not finite and is removed", particle.id);
+            warn!("{} of fluid {fluid} was not finite or too fast and is removed", particle.id);
             removed.write(ParticleRemoved { fluid, id: particle.id });
         }
     }

@@ -15,7 +15,8 @@
 //! and the list hold nothing that depends on dt.
 
 use super::FluidWorld;
-use crate::solver::neighbors::NeighborChunk;
+use super::packed::Packed;
+use crate::solver::neighbors::{NeighborChunk, NeighborLists};
 use crate::solver::parallel::{CHUNK, Threads, for_each_chunk, ordered_sum};
 use crate::solver::vector::Vector;
 
@@ -119,28 +120,12 @@ pub(super) fn density_solve<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
     for (velocity, acceleration) in particles.velocities.iter_mut().zip(&particles.accelerations) {
         *velocity += *acceleration * dt;
     }
-    workspace.prepare(particles.positions.len());
-    let (densities, velocities) = (&particles.densities, &particles.velocities);
-    let (gradient_sums, impulses) = (&particles.gradient_sums, &particles.density_impulses);
     let warm = settings.dfsph.warm_start / (dt * dt);
+    // What is compressed already comes apart over several steps; what would be
+    // compressed in this one is always held.
     let most = 1.0 + settings.dfsph.max_correction;
-    let chunks = workspace
-        .source
-        .chunks_mut(CHUNK)
-        .zip(workspace.kappa.chunks_mut(CHUNK))
-        .zip(neighbors.chunks())
-        .enumerate();
-    for_each_chunk(threads, chunks, |(index, ((source, kappa), chunk))| {
-        for local in 0..source.len() {
-            let i = index * CHUNK + local;
-            let rate = rate(chunk, local, gradient_sums[i], velocities[i], velocities);
-            // What is compressed already comes apart over several steps; what
-            // would be compressed in this one is always held.
-            let density = densities[i].min(most);
-            source[local] = (1.0 - (density + dt * rate)) / dt;
-            kappa[local] = impulses[i] * warm / (densities[i] * densities[i]);
-        }
-    });
+    let source = |density: f32, rate: f32| (1.0 - (density.min(most) + dt * rate)) / dt;
+    workspace.begin(particles, neighbors, &particles.density_impulses, warm, source, threads);
     let stopping = Stopping {
         tolerance: settings.dfsph.max_density_error,
         min_iterations: settings.dfsph.min_density_iterations,
@@ -151,32 +136,15 @@ pub(super) fn density_solve<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
     world.stats.density_iterations = iterations;
     world.stats.density_error = error;
     let FluidWorld { particles, workspace, .. } = world;
-    let pressures = workspace.kappa.iter().zip(&particles.densities);
-    for (impulse, (kappa, density)) in particles.density_impulses.iter_mut().zip(pressures) {
-        *impulse = kappa * density * density * dt * dt;
-    }
+    workspace.keep(&particles.densities, dt * dt, &mut particles.density_impulses);
 }
 
 /// Applies the pressure that keeps the velocities from raising the density.
 pub(super) fn divergence_solve<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threads: Threads) {
     let FluidWorld { settings, particles, neighbors, workspace, .. } = world;
-    workspace.prepare(particles.positions.len());
-    let (densities, velocities) = (&particles.densities, &particles.velocities);
-    let (gradient_sums, impulses) = (&particles.gradient_sums, &particles.divergence_impulses);
     let warm = settings.dfsph.warm_start / dt;
-    let chunks = workspace
-        .source
-        .chunks_mut(CHUNK)
-        .zip(workspace.kappa.chunks_mut(CHUNK))
-        .zip(neighbors.chunks())
-        .enumerate();
-    for_each_chunk(threads, chunks, |(index, ((source, kappa), chunk))| {
-        for local in 0..source.len() {
-            let i = index * CHUNK + local;
-            source[local] = -rate(chunk, local, gradient_sums[i], velocities[i], velocities);
-            kappa[local] = impulses[i] * warm / (densities[i] * densities[i]);
-        }
-    });
+    let source = |_: f32, rate: f32| -rate;
+    workspace.begin(particles, neighbors, &particles.divergence_impulses, warm, source, threads);
     let stopping = Stopping {
         tolerance: settings.dfsph.max_divergence_error,
         min_iterations: settings.dfsph.min_divergence_iterations,
@@ -187,18 +155,50 @@ pub(super) fn divergence_solve<V: Vector>(world: &mut FluidWorld<V>, dt: f32, th
     world.stats.divergence_iterations = iterations;
     world.stats.divergence_error = error;
     let FluidWorld { particles, workspace, .. } = world;
-    let pressures = workspace.kappa.iter().zip(&particles.densities);
-    for (impulse, (kappa, density)) in particles.divergence_impulses.iter_mut().zip(pressures) {
-        *impulse = kappa * density * density * dt;
-    }
+    workspace.keep(&particles.densities, dt, &mut particles.divergence_impulses);
 }
 
 impl<V: Vector> Workspace<V> {
-    fn prepare(&mut self, len: usize) {
+    /// Sets the unknowns to `warm` times the last solve's pressure impulses,
+    /// and the right-hand side to `source` of density and its rate.
+    fn begin(
+        &mut self,
+        particles: &Packed<V>,
+        neighbors: &NeighborLists<V>,
+        impulses: &[f32],
+        warm: f32,
+        source: impl Fn(f32, f32) -> f32 + Sync,
+        threads: Threads,
+    ) {
+        let len = particles.positions.len();
         self.kappa.resize(len, 0.0);
         self.source.resize(len, 0.0);
         self.pressure_accelerations.resize(len, V::ZERO);
         self.partial.resize(len.div_ceil(CHUNK), 0.0);
+        let (densities, velocities) = (&particles.densities, &particles.velocities);
+        let gradient_sums = &particles.gradient_sums;
+        let chunks = self
+            .source
+            .chunks_mut(CHUNK)
+            .zip(self.kappa.chunks_mut(CHUNK))
+            .zip(neighbors.chunks())
+            .enumerate();
+        for_each_chunk(threads, chunks, |(index, ((sources, kappa), chunk))| {
+            for local in 0..sources.len() {
+                let i = index * CHUNK + local;
+                let rate = rate(chunk, local, gradient_sums[i], velocities[i], velocities);
+                sources[local] = source(densities[i], rate);
+                kappa[local] = impulses[i] * warm / (densities[i] * densities[i]);
+            }
+        });
+    }
+
+    /// Keeps the pressures, times `scale`, for the next warm start.
+    fn keep(&self, densities: &[f32], scale: f32, impulses: &mut [f32]) {
+        let pressures = self.kappa.iter().zip(densities);
+        for (impulse, (kappa, density)) in impulses.iter_mut().zip(pressures) {
+            *impulse = kappa * density * density * scale;
+        }
     }
 }
 

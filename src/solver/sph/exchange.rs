@@ -106,7 +106,7 @@ impl<V: Vector> FluidWorld<V> {
         Ok(())
     }
 
-    /// Particles taken out since [`FluidWorld::clear_removed`] because they were not finite.
+    /// Particles taken out since [`FluidWorld::clear_removed`] because they were not finite or too fast.
     pub fn removed(&self) -> &[RemovedParticle] {
         &self.removed
     }
