@@ -48,30 +48,28 @@ impl<V: Dimension> Component for FluidParticles<V> {
     type Mutability = Mutable;
 }
 
-/// Positions at the start of the last tick that had a step, to draw between
-/// it and the present.
+/// Positions at the start of the last tick that had a step, to draw particles
+/// between it and the present. Every fluid has one.
 #[derive(Component, Clone, Debug, Default)]
-pub(crate) struct TickStart<V: Dimension>(Vec<V>);
+pub struct TickStart<V: Dimension>(Vec<V>);
 
 impl<V: Dimension> TickStart<V> {
-    /// Where to draw a particle, `part` of the way through the last tick. One
-    /// that jumped farther than `reach` metres, or a body whose particles
-    /// changed, is drawn where it is.
-    pub(crate) fn drawn(
+    /// Where to draw a particle, in metres, `part` of the way through the last
+    /// tick, see [`Fluid::interpolation`]. One that jumped farther than `reach`
+    /// metres, or of a body whose particles changed in number, is drawn where it
+    /// is. None if there is no particle `index`.
+    pub fn drawn(
         &self,
         particles: &FluidParticles<V>,
         index: usize,
         part: f32,
         reach: f32,
-    ) -> V {
-        let end = particles.positions()[index];
-        match self.0.get(index) {
-            Some(&start) if self.0.len() == particles.len() => {
-                let way = end - start;
-                if way.length_squared() < reach * reach { start + way * part } else { end }
-            }
-            _ => end,
-        }
+    ) -> Option<V> {
+        let end = *particles.positions().get(index)?;
+        let start = *self.0.get(index).filter(|_| self.0.len() == particles.len()).unwrap_or(&end);
+        let way = end - start;
+        let near = way.length_squared() < reach * reach;
+        Some(if near { start + way * part } else { end })
     }
 }
 

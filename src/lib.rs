@@ -116,7 +116,7 @@ pub use {
     boundary::{BoundaryOf, BoundaryPrimitive},
     diagnostics::FluidDiagnostics,
     dimension::Dimension,
-    fluid::{FluidOf, FluidRefused, ParticleRemoved},
+    fluid::{FluidOf, FluidRefused, ParticleRemoved, TickStart},
     plugin::{FluidPlugin, FluidWorldOf},
     schedule::{FluidSchedule, FluidStepSystems, FluidSystems},
     settings::FluidSettings,

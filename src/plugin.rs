@@ -19,23 +19,23 @@ use crate::time::Fluid;
 use crate::{boundary, diagnostics, fluid, schedule, settings, time};
 
 /// The solver's world of one dimension, for systems inside [`FluidSchedule`].
-/// Spelt [`FluidWorld2d`] or [`FluidWorld3d`].
+/// Spelt [`FluidWorld2d`](crate::FluidWorld2d) or [`FluidWorld3d`](crate::FluidWorld3d).
 ///
 /// A body's key in it is its entity's bits: [`Entity::to_bits`].
 #[derive(Resource, Debug, Default, Deref, DerefMut)]
 pub struct FluidWorldOf<V: Dimension>(FluidWorld<V>);
 
-/// The solver's world of all 2D fluids.
+/// The 2D world under a name that does not depend on the features.
 pub(crate) type FluidWorld2d = FluidWorldOf<Vec2>;
 
-/// The solver's world of all 3D fluids.
+/// The 3D world likewise.
 pub(crate) type FluidWorld3d = FluidWorldOf<Vec3>;
 
 /// Water for Bevy.
 ///
 /// | what | added |
 /// |---|---|
-/// | [`FluidSettings`], `Time<Fluid>`, [`FluidWorld2d`], [`FluidWorld3d`] | resources |
+/// | [`FluidSettings`], `Time<Fluid>`, [`FluidWorldOf`] of each dimension | resources |
 /// | [`FluidStepSystems`] | sets in the schedule of your choice, [`FixedPostUpdate`] by default |
 /// | [`FluidSchedule`] with [`FluidSystems`] | a schedule that runs once per step |
 /// | [`ParticleRemoved`], [`FluidRefused`] | messages |

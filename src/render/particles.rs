@@ -150,7 +150,7 @@ fn draw_particles(
         let highest = Highest::of(fluids.iter().map(|(_, _, particles, _)| particles));
         for (number, (_, fluid, particles, start)) in fluids.iter().enumerate() {
             for index in 0..particles.len() {
-                let position = start.drawn(particles, index, part, reach);
+                let Some(position) = start.drawn(particles, index, part, reach) else { break };
                 let color = match drawing.color_by {
                     ColorBy::Speed => palette::speed(particles.velocities()[index].length()),
                     ColorBy::Body => palette::body(number),
@@ -169,7 +169,7 @@ fn draw_particles(
         Selection::Particle { fluid, id } => {
             fluids.get(fluid).ok().and_then(|(_, _, particles, start)| {
                 let index = particles.index_of(id).ok()?;
-                Some(start.drawn(particles, index, part, reach))
+                start.drawn(particles, index, part, reach)
             })
         }
         Selection::Sample { boundary, index } => {

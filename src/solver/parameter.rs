@@ -16,7 +16,7 @@ pub enum ParameterKind {
     Count,
 }
 
-/// A parameter of the settings type `T`, see [`parameters!`].
+/// A parameter of the settings type `T`, as declared by `parameters!`.
 #[derive(Debug)]
 pub struct Parameter<T: 'static> {
     /// Name of the field.
@@ -38,7 +38,7 @@ pub struct Parameter<T: 'static> {
 }
 
 impl<T> Parameter<T> {
-    /// Describes a parameter; called by [`parameters!`].
+    /// Describes a parameter; called by `parameters!`.
     #[doc(hidden)]
     pub const fn new(
         name: &'static str,
