@@ -128,14 +128,14 @@ impl Fluid {
     }
 
     /// Plans the steps of a tick that lasts `elapsed` seconds.
-    fn plan(&mut self, elapsed: f64, rule: TimeStep, budget: u32, spacing: f32, max_speed: f32) {
+    fn plan(&mut self, elapsed: f64, rule: TimeStep, budget: u32, spacing: f32, speed: f32) {
         self.due = 0;
         self.elapsed = elapsed;
         if !self.paused {
             self.remainder += elapsed * self.speed;
             let (count, dt) = match rule {
                 TimeStep::Adaptive { min, .. } if self.remainder < f64::from(min) => (0, 0.0),
-                _ => rule.split(self.remainder, spacing, max_speed),
+                _ => rule.split(self.remainder, spacing, speed),
             };
             if count > 0 {
                 self.remainder = (self.remainder - f64::from(count) * dt).max(0.0);
@@ -149,7 +149,7 @@ impl Fluid {
                 self.dt = match rule {
                     TimeStep::Fixed(dt) => dt,
                     TimeStep::Adaptive { max, .. } => {
-                        rule.split(f64::from(max), spacing, max_speed).1 as f32
+                        rule.split(f64::from(max), spacing, speed).1 as f32
                     }
                 };
             }
@@ -176,11 +176,11 @@ pub(crate) fn plan(
     flat: Option<Res<FluidWorld2d>>,
     solid: Option<Res<FluidWorld3d>>,
 ) {
-    // The world whose fastest particle crosses its spacing first sets the pace.
+    // The world that asks for the shortest step sets the pace.
     let pace = |speed: f32, spacing: f32| (speed / spacing, spacing, speed);
     let worlds = [
-        flat.map(|world| pace(world.max_speed(), world.settings().spacing())),
-        solid.map(|world| pace(world.max_speed(), world.settings().spacing())),
+        flat.map(|world| pace(world.signal_speed(), world.settings().spacing())),
+        solid.map(|world| pace(world.signal_speed(), world.settings().spacing())),
     ];
     let fastest = worlds.into_iter().flatten().max_by(|a, b| a.0.total_cmp(&b.0));
     let (_, spacing, speed) = fastest.unwrap_or((0.0, 1.0, 0.0));

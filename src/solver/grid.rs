@@ -12,6 +12,17 @@ const fn coordinate_limit(dim: usize) -> f64 {
     if dim == 2 { (1 << 29) as f64 } else { (1 << 19) as f64 }
 }
 
+/// The origin is a multiple of this many cells, so that blocks of cells and the
+/// two or three colors of their layers do not depend on particles far away.
+const ALIGNMENT: i64 = 12;
+
+/// The slowest axis of the order.
+const SLOW: usize = 0;
+
+/// The axes from the fastest to the slowest of the order. In the plane the third
+/// has a single layer, wherever it stands.
+const ORDER: [usize; 3] = [1, 2, 0];
+
 /// Digit size of the radix sort in bits.
 const DIGIT_BITS: u32 = 11;
 
@@ -21,12 +32,34 @@ struct Entry {
     point: u32,
 }
 
+/// Cells along the slow axis in a [`Stripe`]: with two, stripes of one color are
+/// so far apart that what one reaches no other does.
+const STRIPE_CELLS: u64 = 2;
+
+/// A contiguous range of sorted points that fills two layers of cells across the
+/// slow axis of the order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stripe {
+    /// First point and end of the stripe.
+    pub own: (u32, u32),
+    /// First point and end of all points within one cell of the stripe.
+    pub reach: (u32, u32),
+    /// Coordinate along the slow axis, in layers of two cells.
+    pub layer: u64,
+}
+
 /// Points sorted by cell, and by id within a cell.
+///
+/// Along y the order is fastest, along x slowest: water lies wide more often than
+/// it stands high, so that its slowest axis has the most layers to share among
+/// threads, and a sweep in this order goes up every column from its bottom.
 #[derive(Debug, Default)]
 pub struct CellGrid {
     cell_size: f64,
-    /// Lowest occupied cell, one less along each axis.
+    /// A cell below the lowest occupied one along each axis.
     origin: [i64; 3],
+    /// Number of cells along each axis, empty ones on both sides included.
+    extent: [i64; 3],
     /// Key difference of one step along each axis.
     stride: [u64; 3],
     entries: Vec<Entry>,
@@ -38,6 +71,11 @@ pub struct CellGrid {
     starts: Vec<u32>,
     /// Occupied cell of each sorted point.
     cell_of: Vec<u32>,
+    /// Occupied layers across the slow axis: cell coordinate and first point.
+    layers: Vec<(u64, u32)>,
+    /// All stripes in order, and those of either color.
+    stripes: Vec<Stripe>,
+    colors: [Vec<Stripe>; 2],
 }
 
 impl CellGrid {
@@ -68,10 +106,63 @@ impl CellGrid {
         self.cell_of[sorted] as usize
     }
 
+    /// Number of points.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// True if there is no point.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// All stripes, in the order of the points.
+    pub fn stripes(&self) -> &[Stripe] {
+        &self.stripes
+    }
+
+    /// The stripes of one of two colors, in the order of the points. No point is
+    /// within reach of two of them.
+    pub fn stripes_of(&self, color: usize) -> &[Stripe] {
+        &self.colors[color]
+    }
+
+    /// Coordinates of the occupied cells from the slow axis to the fast one, in
+    /// the order of the points. None is below 1.
+    pub(super) fn coordinates(&self) -> impl ExactSizeIterator<Item = [u64; 3]> + '_ {
+        let [_, middle, slow] = ORDER;
+        let (mut row, mut row_end) = ([0, 0, 0], 0);
+        self.keys.iter().map(move |&key| {
+            if key >= row_end {
+                let start = key - key % self.stride[middle];
+                row = [key / self.stride[slow], key % self.stride[slow] / self.stride[middle], start];
+                row_end = start + self.stride[middle];
+            }
+            [row[0], row[1], key - row[2]]
+        })
+    }
+
+    /// Number of cells along the axes in the order of [`CellGrid::coordinates`].
+    pub(super) fn extents(&self) -> [u64; 3] {
+        let [fast, middle, slow] = ORDER;
+        [slow, middle, fast].map(|axis| self.extent[axis] as u64)
+    }
+
+    /// Bytes of all buffers.
+    pub fn bytes(&self) -> usize {
+        size_of::<Entry>() * (self.entries.capacity() + self.scratch.capacity())
+            + 8 * self.keys.capacity()
+            + 4 * (self.histogram.capacity() + self.starts.capacity() + self.cell_of.capacity())
+            + size_of::<(u64, u32)>() * self.layers.capacity()
+            + size_of::<Stripe>() * self.stripes.capacity()
+            + self.colors.iter().map(|s| size_of::<Stripe>() * s.capacity()).sum::<usize>()
+    }
+
     /// Sorted points in the rows of three cells around the cell of `position`:
-    /// [`Vector::ROWS`] ranges, in the order of the rows.
+    /// [`Vector::ROWS`] ranges, in the order of the points.
     ///
-    /// `position` need not be one of the points. Takes a binary search a row.
+    /// `position` need not be one of the points. Calls for positions in the
+    /// order of the points take constant time, others a binary search a row.
     pub fn rows<V: Vector>(&self, position: V, rows: &mut Rows) {
         rows.len = V::ROWS;
         if self.keys.is_empty() {
@@ -79,27 +170,27 @@ impl CellGrid {
             return;
         }
         let cell = self.cell(position);
-        let extent = |axis: usize| match axis {
-            0 => self.stride[1] as i64,
-            1 => (self.stride[2] / self.stride[1]) as i64,
-            _ => i64::MAX,
-        };
+        let [fast, middle, slow] = ORDER;
+        let fast_outside = cell[fast] < 0 || cell[fast] >= self.extent[fast];
         for row in 0..V::ROWS {
-            let y = cell[1] + (row % 3) as i64 - 1;
-            let z = if V::DIM == 3 { cell[2] + (row / 3) as i64 - 1 } else { cell[2] };
+            let mut corner = cell;
+            corner[fast] = (cell[fast] - 1).max(0);
+            if V::DIM == 3 {
+                corner[middle] += (row % 3) as i64 - 1;
+                corner[slow] += (row / 3) as i64 - 1;
+            } else {
+                corner[slow] += row as i64 - 1;
+            }
             // A cell outside the layout has no key of its own: it would alias another row.
-            let outside = cell[0] < 0
-                || cell[0] >= extent(0)
-                || y < 0
-                || y >= extent(1)
-                || z < 0
-                || cell[2] < 0;
+            let outside = fast_outside
+                || [middle, slow].iter().any(|&a| corner[a] < 0 || corner[a] >= self.extent[a]);
             rows.ranges[row] = if outside {
                 (0, 0)
             } else {
-                let first = self.key([(cell[0] - 1).max(0), y, z]);
-                let last = self.key([cell[0] + 1, y, z]);
-                let low = self.keys.partition_point(|&key| key < first);
+                let first = self.key(corner);
+                let last = first + (cell[fast] + 1 - corner[fast]) as u64;
+                let low = seek(&self.keys, rows.hints[row], first);
+                rows.hints[row] = low;
                 let high =
                     low + self.keys[low..].iter().take(3).take_while(|&&k| k <= last).count();
                 (self.starts[low], self.starts[high])
@@ -111,19 +202,20 @@ impl CellGrid {
     /// an empty cell on every side so that a row's neighbours never wrap.
     fn lay_out<V: Vector>(&mut self, points: &[V]) {
         self.origin = [0; 3];
-        self.stride = [1, 1, 1];
+        self.extent = [1; 3];
+        self.stride = [1; 3];
         let Some(&first) = points.first() else { return };
         let (low, high) =
             points.iter().fold((first, first), |(low, high), &p| (low.min(p), high.max(p)));
         let (low, high) = (self.cell(low), self.cell(high));
-        let mut stride = 1u64;
         for axis in 0..V::DIM {
-            self.origin[axis] = low[axis] - 1;
-            self.stride[axis] = stride;
-            stride *= (high[axis] - low[axis] + 3) as u64;
+            self.origin[axis] = (low[axis] - 1).div_euclid(ALIGNMENT) * ALIGNMENT;
+            self.extent[axis] = high[axis] - self.origin[axis] + 2;
         }
-        if V::DIM == 2 {
-            self.stride[2] = stride;
+        let mut stride = 1u64;
+        for axis in ORDER {
+            self.stride[axis] = stride;
+            stride *= self.extent[axis] as u64;
         }
     }
 
@@ -147,7 +239,7 @@ impl CellGrid {
 
     #[inline(always)]
     fn key(&self, cell: [i64; 3]) -> u64 {
-        cell[0] as u64 + cell[1] as u64 * self.stride[1] + cell[2] as u64 * self.stride[2]
+        (0..3).map(|axis| cell[axis] as u64 * self.stride[axis]).sum()
     }
 
     /// Least significant digit radix sort, only over the digits in use.
@@ -184,6 +276,8 @@ impl CellGrid {
         self.keys.clear();
         self.starts.clear();
         self.cell_of.clear();
+        self.layers.clear();
+        let mut layer_end = 0;
         let mut start = 0;
         while start < self.entries.len() {
             let key = self.entries[start].key;
@@ -191,18 +285,78 @@ impl CellGrid {
             let count = cell.iter().take_while(|entry| entry.key == key).count();
             cell[..count].sort_unstable_by_key(|entry| ids[entry.point as usize]);
             self.cell_of.resize(start + count, self.keys.len() as u32);
+            if key >= layer_end {
+                let layer = key / self.stride[SLOW];
+                layer_end = (layer + 1) * self.stride[SLOW];
+                self.layers.push((layer, start as u32));
+            }
             self.keys.push(key);
             self.starts.push(start as u32);
             start += count;
         }
         self.starts.push(start as u32);
+        self.collect_stripes();
     }
+
+    fn collect_stripes(&mut self) {
+        self.stripes.clear();
+        let end = self.entries.len() as u32;
+        let first_point = |layer: usize| self.layers.get(layer).map_or(end, |&(_, start)| start);
+        let mut low = 0;
+        while low < self.layers.len() {
+            let stripe = self.layers[low].0 / STRIPE_CELLS;
+            let same = |&&(layer, _): &&(u64, u32)| layer / STRIPE_CELLS == stripe;
+            let high = low + self.layers[low..].iter().take_while(same).count();
+            let (bottom, top) = (self.layers[low].0, self.layers[high - 1].0);
+            let below = low > 0 && self.layers[low - 1].0 + 1 == bottom;
+            let above = self.layers.get(high).is_some_and(|&(layer, _)| layer == top + 1);
+            self.stripes.push(Stripe {
+                layer: stripe,
+                own: (first_point(low), first_point(high)),
+                reach: (
+                    first_point(low - usize::from(below)),
+                    first_point(high + usize::from(above)),
+                ),
+            });
+            low = high;
+        }
+        for (color, stripes) in self.colors.iter_mut().enumerate() {
+            stripes.clear();
+            stripes.extend(self.stripes.iter().filter(|s| s.layer % 2 == color as u64));
+        }
+    }
+}
+
+/// First of the sorted `keys` that is not below `target`, searched for from `hint` on.
+pub(super) fn seek(keys: &[u64], hint: usize, target: u64) -> usize {
+    let hint = hint.min(keys.len());
+    let mut step = 1;
+    let (mut low, mut high);
+    if hint < keys.len() && keys[hint] < target {
+        (low, high) = (hint + 1, hint + 1);
+        while high < keys.len() && keys[high] < target {
+            low = high + 1;
+            high += step;
+            step *= 2;
+        }
+        high = high.min(keys.len());
+    } else {
+        (low, high) = (hint, hint);
+        while low > 0 && keys[low - 1] >= target {
+            high = low - 1;
+            low = low.saturating_sub(step);
+            step *= 2;
+        }
+    }
+    low + keys[low..high].partition_point(|&key| key < target)
 }
 
 /// Ranges of sorted points around a position, see [`CellGrid::rows`].
 #[derive(Debug, Default)]
 pub struct Rows {
     ranges: [(u32, u32); 9],
+    /// Where the last search ended in each row.
+    hints: [usize; 9],
     len: usize,
 }
 

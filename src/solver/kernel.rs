@@ -72,15 +72,41 @@ impl<V: Vector> CubicSpline<V> {
         offset * (slope * self.inverse_support / divisor)
     }
 
-    /// grad W of the pair (i, j) at offset x_i - x_j in metres. A pair at one
-    /// point gets a direction from its two ids, opposite for (j, i), and a
-    /// slope as if it were a twentieth of a support radius apart.
+    /// W at a squared distance in m², and the factor that makes grad W of the
+    /// offset: (dW/dr)/r, which is zero at distance zero.
+    #[inline(always)]
+    pub fn value_and_factor(&self, distance_squared: f32) -> (f32, f32) {
+        let distance = distance_squared.sqrt();
+        let q = distance * self.inverse_support;
+        let positive = |x: f32| if x > 0.0 { x } else { 0.0 };
+        let (outer, inner) = (positive(1.0 - q), positive(0.5 - q));
+        let (outer2, inner2) = (outer * outer, inner * inner);
+        let divisor = if distance > f32::MIN_POSITIVE { distance } else { f32::MIN_POSITIVE };
+        let value = self.scale * (2.0 * outer2 * outer - 8.0 * inner2 * inner);
+        let slope = self.scale * (24.0 * inner2 - 6.0 * outer2);
+        (value, slope * self.inverse_support / divisor)
+    }
+
+    /// Whether a pair at a squared distance in m² counts as being at one point.
+    #[inline(always)]
+    pub fn is_coincident(&self, distance_squared: f32) -> bool {
+        distance_squared * self.inverse_support * self.inverse_support <= COINCIDENT_SQUARED
+    }
+
+    /// grad W of the pair (i, j) at offset x_i - x_j in metres, see
+    /// [`CubicSpline::coincident_gradient`] for a pair at one point.
     #[inline(always)]
     pub fn pair_gradient(&self, offset: V, id: u32, other: u32) -> V {
-        let q2 = offset.length_squared() * self.inverse_support * self.inverse_support;
-        if q2 > COINCIDENT_SQUARED {
-            return self.gradient(offset);
+        if self.is_coincident(offset.length_squared()) {
+            self.coincident_gradient(id, other)
+        } else {
+            self.gradient(offset)
         }
+    }
+
+    /// grad W of a pair at one point: a direction from its two ids, opposite
+    /// for (j, i), and a slope as if it were a twentieth of a support radius apart.
+    pub fn coincident_gradient(&self, id: u32, other: u32) -> V {
         let (low, high) = (id.min(other), id.max(other));
         let seed = low.wrapping_mul(0x9e37_79b1) ^ high.wrapping_mul(0x85eb_ca77);
         let sign = if id < other { 1.0 } else { -1.0 };

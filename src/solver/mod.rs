@@ -1,9 +1,11 @@
 //! The solvers, without ECS: usable alone, and built alone without default features.
 
+mod blocks;
 pub mod boundary;
 pub mod error;
 pub mod grid;
 pub mod kernel;
+mod lanes;
 pub mod neighbors;
 pub mod parallel;
 pub mod parameter;

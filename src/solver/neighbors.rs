@@ -11,16 +11,36 @@ use super::vector::Vector;
 pub(crate) const CELL_FACTOR: f32 = 1.000_1;
 
 /// Neighbours of a fixed chunk of particles, as compressed lists.
+///
+/// A particle's fluid neighbours are padded to whole bundles of
+/// [`Lanes`](super::lanes::Lanes) with the particle itself.
 #[derive(Debug, Default)]
-pub(crate) struct NeighborChunk<V> {
-    /// Sorted indices of fluid neighbours, particle after particle.
+pub(crate) struct NeighborChunk<V: Vector> {
+    /// Sorted indices of fluid neighbours, particle after particle; longer than
+    /// the last list, so that the search can write ahead of knowing a hit.
     fluid: Vec<u32>,
-    fluid_ends: Vec<u32>,
+    /// Where each particle's padded list ends, in bundles.
+    bundle_ends: Vec<u32>,
+    /// Fluid neighbours of each particle, without padding.
+    fluid_counts: Vec<u32>,
     /// Sorted indices of boundary samples.
     boundary: Vec<u32>,
     boundary_ends: Vec<u32>,
-    /// V0 grad W of each fluid neighbour; filled by the density pass.
-    pub(crate) gradients: Vec<V>,
+    /// V0 grad W of each fluid neighbour, zero for padding; filled by the density pass.
+    pub(crate) gradients: Vec<V::Bundle>,
+    /// V0 W of each fluid neighbour, zero for padding; filled by the density pass.
+    pub(crate) weights: Vec<f32>,
+}
+
+/// The padded list of one particle.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bundles<'a, V: Vector> {
+    /// Sorted indices, whole bundles.
+    pub(crate) indices: &'a [u32],
+    /// V0 grad W.
+    pub(crate) gradients: &'a [V::Bundle],
+    /// V0 W.
+    pub(crate) weights: &'a [f32],
 }
 
 impl<V: Vector> NeighborChunk<V> {
@@ -33,7 +53,8 @@ impl<V: Vector> NeighborChunk<V> {
     /// Fluid neighbours of the chunk's particle `local`.
     #[inline(always)]
     pub(crate) fn fluid(&self, local: usize) -> &[u32] {
-        &self.fluid[Self::span(&self.fluid_ends, local)]
+        let start = Self::span(&self.bundle_ends, local).start * V::WIDTH;
+        &self.fluid[start..start + self.fluid_counts[local] as usize]
     }
 
     /// Boundary neighbours of the chunk's particle `local`.
@@ -42,14 +63,27 @@ impl<V: Vector> NeighborChunk<V> {
         &self.boundary[Self::span(&self.boundary_ends, local)]
     }
 
-    /// Fluid neighbours with their stored gradients.
+    /// Fluid neighbours with what the density pass stored beside them.
     #[inline(always)]
-    pub(crate) fn fluid_gradients(&self, local: usize) -> impl Iterator<Item = (usize, V)> {
-        let span = Self::span(&self.fluid_ends, local);
-        self.fluid[span.clone()]
-            .iter()
-            .map(|&j| j as usize)
-            .zip(self.gradients[span].iter().copied())
+    pub(crate) fn bundles(&self, local: usize) -> Bundles<'_, V> {
+        let span = Self::span(&self.bundle_ends, local);
+        let places = span.start * V::WIDTH..span.end * V::WIDTH;
+        Bundles {
+            indices: &self.fluid[places.clone()],
+            gradients: &self.gradients[span],
+            weights: &self.weights[places],
+        }
+    }
+
+    /// Bytes of all lists.
+    fn bytes(&self) -> usize {
+        let words = self.fluid.capacity()
+            + self.bundle_ends.capacity()
+            + self.fluid_counts.capacity()
+            + self.boundary.capacity()
+            + self.boundary_ends.capacity()
+            + self.weights.capacity();
+        4 * words + size_of::<V::Bundle>() * self.gradients.capacity()
     }
 
     fn find(
@@ -60,28 +94,32 @@ impl<V: Vector> NeighborChunk<V> {
         boundary: &BoundarySet<V>,
         reach2: f32,
     ) {
-        self.fluid.clear();
-        self.fluid_ends.clear();
+        self.bundle_ends.clear();
+        self.fluid_counts.clear();
         self.boundary.clear();
         self.boundary_ends.clear();
         let (mut fluid_rows, mut boundary_rows) = (Rows::default(), Rows::default());
+        let mut candidates = Candidates::default();
         let mut cell = usize::MAX;
+        let mut used = 0;
         for i in first..positions.len().min(first + CHUNK) {
             let x = positions[i];
             if grid.cell_of(i) != cell {
                 cell = grid.cell_of(i);
                 grid.rows(x, &mut fluid_rows);
                 boundary.grid().rows(x, &mut boundary_rows);
+                candidates.collect(positions, &fluid_rows);
             }
-            for &(start, end) in fluid_rows.ranges() {
-                let row = &positions[start as usize..end as usize];
-                for (j, &y) in (start..end).zip(row) {
-                    if (x - y).length_squared() < reach2 && j as usize != i {
-                        self.fluid.push(j);
-                    }
-                }
+            let room = used + candidates.indices.len() + V::WIDTH;
+            if self.fluid.len() < room {
+                self.fluid.resize(room + room / 8, 0);
             }
-            self.fluid_ends.push(self.fluid.len() as u32);
+            let count = candidates.hits(x, i as u32, reach2, &mut self.fluid[used..]);
+            let padded = count.next_multiple_of(V::WIDTH);
+            self.fluid[used + count..used + padded].fill(i as u32);
+            used += padded;
+            self.fluid_counts.push(count as u32);
+            self.bundle_ends.push((used / V::WIDTH) as u32);
             for j in boundary_rows.points() {
                 if (x - boundary.positions()[j]).length_squared() < reach2 {
                     self.boundary.push(j as u32);
@@ -92,9 +130,63 @@ impl<V: Vector> NeighborChunk<V> {
     }
 }
 
+/// The particles in the cells around one cell, one array per component, so
+/// that their distances to a point are found several at a time.
+#[derive(Default)]
+struct Candidates {
+    components: [Vec<f32>; 3],
+    indices: Vec<u32>,
+    distances: Vec<f32>,
+}
+
+impl Candidates {
+    fn collect<V: Vector>(&mut self, positions: &[V], rows: &Rows) {
+        self.indices.clear();
+        self.indices.extend(rows.points().map(|j| j as u32));
+        for (axis, components) in self.components[..V::DIM].iter_mut().enumerate() {
+            components.clear();
+            for &(start, end) in rows.ranges() {
+                let row = &positions[start as usize..end as usize];
+                components.extend(row.iter().map(|position| position.to_array()[axis]));
+            }
+        }
+        self.distances.resize(self.indices.len(), 0.0);
+    }
+
+    /// Writes the indices within reach of `x` to `out`, which has room for all
+    /// candidates, leaving out `own`. Returns how many there are.
+    #[inline(always)]
+    fn hits<V: Vector>(&mut self, x: V, own: u32, reach2: f32, out: &mut [u32]) -> usize {
+        let count = self.indices.len();
+        let x = x.to_array();
+        let [xs, ys, zs] = &self.components;
+        let distances = &mut self.distances[..count];
+        let (xs, ys) = (&xs[..count], &ys[..count]);
+        for k in 0..count {
+            let (dx, dy) = (x[0] - xs[k], x[1] - ys[k]);
+            distances[k] = dx * dx + dy * dy;
+        }
+        if V::DIM == 3 {
+            let zs = &zs[..count];
+            for k in 0..count {
+                let dz = x[2] - zs[k];
+                distances[k] += dz * dz;
+            }
+        }
+        let out = &mut out[..count];
+        let mut hits = 0;
+        for (&distance, &j) in distances.iter().zip(&self.indices) {
+            // Written before it is known to be a hit: a branch would miss half the time.
+            out[hits] = j;
+            hits += usize::from(distance < reach2 && j != own);
+        }
+        hits
+    }
+}
+
 /// Neighbour lists of all particles of a world.
 #[derive(Debug, Default)]
-pub(crate) struct NeighborLists<V> {
+pub(crate) struct NeighborLists<V: Vector> {
     chunks: Vec<NeighborChunk<V>>,
     used: usize,
 }
@@ -130,8 +222,14 @@ impl<V: Vector> NeighborLists<V> {
     }
 
     /// The chunk of a particle and the particle's place in it.
+    #[inline(always)]
     pub(crate) fn of(&self, particle: usize) -> (&NeighborChunk<V>, usize) {
         (&self.chunks[particle / CHUNK], particle % CHUNK)
+    }
+
+    /// Bytes of all lists.
+    pub(crate) fn bytes(&self) -> usize {
+        self.chunks.iter().map(NeighborChunk::bytes).sum()
     }
 }
 

@@ -64,6 +64,39 @@ where
     }
 }
 
+/// Parts of a slice, one for each of a list of ranges that neither overlap nor go back.
+pub(crate) struct PartsMut<'a, T, R> {
+    rest: &'a mut [T],
+    /// Index of the first item of `rest`.
+    offset: usize,
+    ranges: R,
+}
+
+impl<'a, T, R> PartsMut<'a, T, R> {
+    pub(crate) fn new(slice: &'a mut [T], ranges: R) -> Self {
+        Self { rest: slice, offset: 0, ranges }
+    }
+}
+
+impl<'a, T, R: ExactSizeIterator<Item = (u32, u32)>> Iterator for PartsMut<'a, T, R> {
+    type Item = &'a mut [T];
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (start, end) = self.ranges.next()?;
+        let (start, end) = (start as usize, end as usize);
+        let rest = core::mem::take(&mut self.rest);
+        let (part, rest) = rest[start - self.offset..].split_at_mut(end - start);
+        (self.rest, self.offset) = (rest, end);
+        Some(part)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.ranges.size_hint()
+    }
+}
+
+impl<T, R: ExactSizeIterator<Item = (u32, u32)>> ExactSizeIterator for PartsMut<'_, T, R> {}
+
 /// The sum of one partial result per chunk, in the order of the chunks.
 pub(crate) fn ordered_sum(partial: &[f64]) -> f64 {
     partial.iter().sum()

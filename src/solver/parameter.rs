@@ -125,8 +125,9 @@ impl Number for u32 {
     }
 }
 
-/// Declares a settings struct whose fields are all parameters: the struct, its
-/// documentation, `Default`, `PARAMETERS` and `validate`.
+/// Declares a settings struct whose fields are parameters and, after them,
+/// choices (an enum each): the struct, its documentation, `Default`,
+/// `PARAMETERS` and `validate`.
 macro_rules! parameters {
     (
         $(#[$outer:meta])*
@@ -136,7 +137,12 @@ macro_rules! parameters {
                 $(#[doc = $more:literal])*
                 $field:ident: $type:ty = $default:literal, $kind:ident, $unit:literal, $low:literal..=$high:literal, step $step:literal;
             )*
-        }
+        } $(choices {
+            $(
+                #[doc = $choice_doc:literal]
+                $choice:ident: $choice_type:ty;
+            )*
+        })?
     ) => {
         $(#[$outer])*
         #[derive(Clone, Debug, PartialEq)]
@@ -153,11 +159,15 @@ macro_rules! parameters {
                 )]
                 pub $field: $type,
             )*
+            $($(
+                #[doc = $choice_doc]
+                pub $choice: $choice_type,
+            )*)?
         }
 
         impl Default for $name {
             fn default() -> Self {
-                Self { $($field: $default,)* }
+                Self { $($field: $default,)* $($($choice: <$choice_type>::default(),)*)? }
             }
         }
 

@@ -4,7 +4,7 @@ use bevy_math::Vec2;
 
 use super::error::FluidError;
 use super::sampling::{BoundaryShape, Fill, FluidShape};
-use super::settings::{DfsphSettings, FluidMaterial, WorldSettings};
+use super::settings::{DfsphSettings, FluidMaterial, PressureSolver, WorldSettings};
 use super::time_step::TimeStep;
 use super::vector::Vector;
 
@@ -201,6 +201,8 @@ impl Scene<Vec2> {
             particle_radius,
             time_step: TimeStep::Fixed(0.005),
             dfsph: DfsphSettings {
+                solver: PressureSolver::Jacobi,
+                min_divergence_iterations: 1,
                 warm_start: 1.0,
                 max_correction: 1000.0,
                 ..DfsphSettings::default()

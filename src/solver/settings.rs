@@ -16,8 +16,7 @@ parameters! {
 }
 
 parameters! {
-    /// Parameters of the DFSPH pressure solver (Bender & Koschier 2015) with
-    /// relaxed Jacobi iterations.
+    /// Parameters of the DFSPH pressure solver (Bender & Koschier 2015).
     pub struct DfsphSettings {
         /// Mean compression below which the density solve stops, as a fraction of the rest density.
         max_density_error: f32 = 0.001, Fraction, "1", 1e-7..=1.0, step 0.0001;
@@ -28,16 +27,35 @@ parameters! {
         /// Most iterations of the density solve; at least the fewest are run.
         max_density_iterations: u32 = 100, Count, "1", 1..=10000, step 1.0;
         /// Fewest iterations of the divergence solve.
-        min_divergence_iterations: u32 = 1, Count, "1", 1..=10000, step 1.0;
+        min_divergence_iterations: u32 = 2, Count, "1", 1..=10000, step 1.0;
         /// Most iterations of the divergence solve; at least the fewest are run.
         max_divergence_iterations: u32 = 100, Count, "1", 1..=10000, step 1.0;
         /// Relaxation factor of the Jacobi iteration; above 0.65 splashes gain energy.
         relaxation: f32 = 0.5, Real, "1", 0.01..=1.0, step 0.05;
+        /// Relaxation factor of the Gauss-Seidel sweeps; 1.3 is best without the coarse grid, 1.0 to 1.2 with it.
+        over_relaxation: f32 = 1.1, Real, "1", 0.1..=1.9, step 0.1;
         /// Part of the last step's pressures that a solve starts from; above 0.6 still water never comes to rest.
         warm_start: f32 = 0.5, Real, "1", 0.0..=1.0, step 0.1;
         /// Compression that a step corrects at most, as a fraction of the rest density: what overlaps comes apart instead of bursting.
         max_correction: f32 = 0.05, Fraction, "1", 0.001..=1000.0, step 0.01;
+    } choices {
+        /// How the pressures are found.
+        solver: PressureSolver;
     }
+}
+
+/// How a solve looks for its pressures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
+pub enum PressureSolver {
+    /// Relaxed Jacobi iterations, as in the papers on DFSPH.
+    Jacobi,
+    /// Sweeps of projected Gauss-Seidel with over-relaxation (PSOR, Cryer 1971).
+    GaussSeidel,
+    /// A coarse-grid correction before the Gauss-Seidel sweeps, for water that is deep.
+    #[default]
+    TwoLevel,
 }
 
 /// Settings of a world in one dimension.

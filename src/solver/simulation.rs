@@ -5,7 +5,7 @@ use super::parallel::Threads;
 use super::particles::FluidParticles;
 use super::scene::Scene;
 use super::settings::{FluidMaterial, WorldSettings};
-use super::sph::{FluidWorld, RemovedParticle};
+use super::sph::{FluidWorld, RemovedParticle, Signal, signal_speed};
 use super::time_step::TimeStep;
 use super::vector::Vector;
 
@@ -77,6 +77,8 @@ pub struct SimulationState<V> {
     pub time: f64,
     /// Steps done.
     pub steps: u64,
+    /// Length of the last step in seconds, or zero before the first.
+    pub last_step: f32,
     /// Bodies with their particles, warm start included.
     pub bodies: Vec<FluidBody<V>>,
     /// Boundary samples in metres.
@@ -177,20 +179,30 @@ impl<V: Vector> Simulation<V> {
             TimeStep::Fixed(dt) => dt,
             TimeStep::Adaptive { max, .. } => {
                 let spacing = self.world.settings().spacing();
-                self.time_step.split(f64::from(max), spacing, self.max_speed()).1 as f32
+                self.time_step.split(f64::from(max), spacing, self.signal_speed()).1 as f32
             }
         }
     }
 
-    /// Highest speed that the next step starts from.
-    fn max_speed(&self) -> f32 {
+    /// Signal speed that the next step starts from.
+    fn signal_speed(&self) -> f32 {
         if !self.edited {
-            return self.world.max_speed();
+            return self.world.signal_speed();
         }
-        // The world has not seen these velocities yet; one that is not finite it never will.
-        let velocities = self.bodies.iter().flat_map(|body| body.particles.velocities());
-        let finite = velocities.filter(|velocity| velocity.is_finite());
-        finite.map(|velocity| velocity.length_squared()).fold(0.0, f32::max).sqrt()
+        // The world has not seen these particles yet; one that is not finite it never will.
+        let particles = self.bodies.iter().flat_map(|body| {
+            let particles = &body.particles;
+            let state = particles.positions().iter().zip(particles.velocities());
+            state.zip(particles.results()).map(|((&position, &velocity), result)| Signal {
+                position,
+                velocity,
+                density_impulse: result.density_impulse,
+                divergence_impulse: result.divergence_impulse,
+                lightness: 1.0 / body.material.rest_density,
+            })
+        });
+        let finite = particles.filter(|p| p.position.is_finite() && p.velocity.is_finite());
+        signal_speed(finite, self.world.settings().gravity, self.world.last_step())
     }
 
     /// One step of `dt` seconds. Returns the particles that turned non-finite
@@ -240,6 +252,7 @@ impl<V: Vector> Simulation<V> {
             time_step: self.time_step,
             time: self.time,
             steps: self.steps,
+            last_step: self.world.last_step(),
             bodies: self.bodies.clone(),
             boundary: self.boundary.clone(),
         }
@@ -263,6 +276,10 @@ impl<V: Vector> Simulation<V> {
         simulation.set_boundary(state.boundary);
         simulation.time = state.time;
         simulation.steps = state.steps;
+        if state.last_step != 0.0 {
+            super::time_step::check_step("last_step", state.last_step)?;
+        }
+        simulation.world.set_last_step(state.last_step);
         Ok(simulation)
     }
 

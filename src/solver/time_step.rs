@@ -14,7 +14,9 @@ pub enum TimeStep {
     /// fill a step is kept for the next tick.
     Fixed(f32),
     /// Each tick is cut into equal steps, as few as the CFL condition allows:
-    /// dt <= cfl d / max |v|, d the particle spacing.
+    /// dt <= cfl d / max(|v|, sqrt(p/rho0)), d the particle spacing. The pressure
+    /// counts because deep water leaks through its floor in steps that are too
+    /// long, still as it may be.
     Adaptive {
         /// Shortest step in seconds, 1e-6 to `max`.
         min: f32,
@@ -59,11 +61,11 @@ impl TimeStep {
     }
 
     /// Steps that fit into `available` seconds, for particles of spacing
-    /// `spacing` metres, the fastest at `max_speed` m/s: how many, and how
+    /// `spacing` metres and a signal speed of `speed` m/s: how many, and how
     /// long each is in seconds.
     ///
     /// An adaptive rule uses all of `available`; a fixed one leaves the rest.
-    pub fn split(&self, available: f64, spacing: f32, max_speed: f32) -> (u32, f64) {
+    pub fn split(&self, available: f64, spacing: f32, speed: f32) -> (u32, f64) {
         match *self {
             Self::Fixed(dt) => {
                 let dt = f64::from(dt);
@@ -74,7 +76,7 @@ impl TimeStep {
                 if available <= 0.0 {
                     return (0, f64::from(max));
                 }
-                let courant = cfl * spacing / max_speed.max(f32::MIN_POSITIVE);
+                let courant = cfl * spacing / speed.max(f32::MIN_POSITIVE);
                 let longest = courant.clamp(min, max);
                 let count = (available as f32 / longest - 1e-4).ceil().clamp(1.0, MAX_SUBSTEPS);
                 (count as u32, available / f64::from(count))

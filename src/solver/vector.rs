@@ -5,6 +5,8 @@ use core::ops::{Add, AddAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use bevy_math::{Vec2, Vec3};
 
+use super::lanes::Lanes;
+
 mod sealed {
     pub trait Sealed {}
     impl Sealed for bevy_math::Vec2 {}
@@ -17,6 +19,7 @@ mod sealed {
 /// concrete for two and three dimensions inside this crate.
 pub trait Vector:
     sealed::Sealed
+    + Lanes
     + Copy
     + Debug
     + Default

@@ -1,7 +1,9 @@
 //! Every parameter does what its line of documentation says, and about how much.
 
 use bevy_fluid::solver::parallel::Threads;
-use bevy_fluid::solver::settings::{DfsphSettings, FluidMaterial, WorldSettings};
+use bevy_fluid::solver::settings::{
+    DfsphSettings, FluidMaterial, PressureSolver, WorldSettings,
+};
 use bevy_fluid::solver::simulation::Simulation;
 use bevy_fluid::solver::time_step::TimeStep;
 use bevy_math::Vec2;
@@ -124,12 +126,33 @@ fn every_parameter_of_the_pressure_solver_matters() {
                 assert!(default.divergence_iterations.iter().any(|&n| n > 4), "{default:?}");
             }
             "relaxation" => {
-                let slow = splash(|dfsph| dfsph.relaxation = 0.2);
-                assert!(slow.density() > 1.5 * default.density(), "{slow:?}");
+                let jacobi = |relaxation: f32| {
+                    splash(|dfsph| {
+                        dfsph.solver = PressureSolver::Jacobi;
+                        dfsph.relaxation = relaxation;
+                    })
+                };
+                let (fast, slow) = (jacobi(0.5), jacobi(0.2));
+                assert!(slow.density() > 1.5 * fast.density(), "{slow:?} {fast:?}");
+            }
+            "over_relaxation" => {
+                let sweeps = |over_relaxation: f32| {
+                    resting_pool(|dfsph| {
+                        dfsph.solver = PressureSolver::GaussSeidel;
+                        dfsph.over_relaxation = over_relaxation;
+                    })
+                };
+                let (fast, slow) = (sweeps(1.3), sweeps(0.5));
+                assert!(slow.density() > 1.5 * fast.density(), "{slow:?} {fast:?}");
             }
             "warm_start" => {
-                let (warm, cold) =
-                    (resting_pool(|_| ()), resting_pool(|dfsph| dfsph.warm_start = 0.0));
+                let sweeps = |warm_start: f32| {
+                    resting_pool(|dfsph| {
+                        dfsph.solver = PressureSolver::GaussSeidel;
+                        dfsph.warm_start = warm_start;
+                    })
+                };
+                let (warm, cold) = (sweeps(0.5), sweeps(0.0));
                 assert!(warm.density() < 0.7 * cold.density(), "{warm:?} {cold:?}");
             }
             "max_correction" => {
@@ -149,6 +172,14 @@ fn every_parameter_of_the_pressure_solver_matters() {
             other => panic!("no case for {other}"),
         }
     }
+}
+
+#[test]
+fn each_pressure_solver_takes_fewer_iterations_than_the_one_before() {
+    let [jacobi, sweeps, coarse] =
+        [PressureSolver::Jacobi, PressureSolver::GaussSeidel, PressureSolver::TwoLevel]
+            .map(|solver| resting_pool(|dfsph| dfsph.solver = solver).density());
+    assert!(sweeps < 0.5 * jacobi && coarse < 0.5 * sweeps, "{jacobi} {sweeps} {coarse}");
 }
 
 /// Two particles beside each other, at opposite velocities across their line.

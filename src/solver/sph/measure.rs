@@ -1,11 +1,15 @@
 //! Figures of the whole world, computed when asked for.
 
 use super::FluidWorld;
+use super::packed::GONE;
 use crate::solver::vector::Vector;
 
 /// |G| times the support radius above which a particle counts as surface: a
 /// flat surface has about 0.9, a disordered bulk below 0.2.
 const SURFACE_ASYMMETRY: f32 = 0.5;
+
+/// Particles whose pressures stand for those of all.
+const PRESSURE_SAMPLES: usize = 1024;
 
 /// Figures of all particles of a world.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -29,11 +33,77 @@ pub struct Measures<V> {
     pub max_speed: f32,
 }
 
+/// What the signal speed of a particle depends on.
+pub(in crate::solver) struct Signal<V> {
+    pub(crate) position: V,
+    pub(crate) velocity: V,
+    pub(crate) density_impulse: f32,
+    pub(crate) divergence_impulse: f32,
+    /// 1/rho0.
+    pub(crate) lightness: f32,
+}
+
+/// See [`FluidWorld::signal_speed`]; `particles` in the order of their places.
+pub(in crate::solver) fn signal_speed<V: Vector>(
+    particles: impl Iterator<Item = Signal<V>> + Clone,
+    gravity: V,
+    last_step: f32,
+) -> f32 {
+    let (mut count, mut free, mut fastest) = (0usize, 0usize, 0.0f32);
+    let (mut low, mut high) = (f32::MAX, f32::MIN);
+    for particle in particles.clone() {
+        count += 1;
+        free += usize::from(particle.density_impulse == 0.0 && particle.divergence_impulse == 0.0);
+        fastest = fastest.max(particle.velocity.length_squared());
+        let depth = particle.position.dot(gravity);
+        (low, high) = (low.min(depth), high.max(depth));
+    }
+    let fastest = fastest.sqrt();
+    if last_step == 0.0 || 2 * free >= count {
+        return fastest.max((high - low).max(0.0).sqrt());
+    }
+    let mut samples = [0.0; PRESSURE_SAMPLES];
+    let mut used = 0;
+    for particle in particles.step_by(count.div_ceil(PRESSURE_SAMPLES)) {
+        let pressure = particle.density_impulse / last_step + particle.divergence_impulse;
+        samples[used] = pressure * particle.lightness / last_step;
+        used += 1;
+    }
+    let rank = used.saturating_sub(1) * 99 / 100;
+    let (_, high, _) = samples[..used].select_nth_unstable_by(rank, f32::total_cmp);
+    fastest.max(high.max(0.0).sqrt())
+}
+
 impl<V: Vector> FluidWorld<V> {
     /// Highest speed of a particle in m/s.
     pub fn max_speed(&self) -> f32 {
         let squared = |v: &V| v.length_squared();
         self.particles.velocities.iter().map(squared).fold(0.0, f32::max).sqrt()
+    }
+
+    /// Speed in m/s that the CFL condition is about: the highest of a particle,
+    /// or sqrt(p/rho0) of the pressure that 99 % of the particles are below,
+    /// the speed at which water at rest would answer to an error in it.
+    ///
+    /// As long as most particles are under no pressure, sqrt(g H) stands for it,
+    /// H the height over which the particles are spread.
+    pub fn signal_speed(&self) -> f32 {
+        let particles = &self.particles;
+        let present = self.packed_of.iter().filter(|&&packed| packed != GONE);
+        signal_speed(
+            present.map(|&packed| {
+                let i = packed as usize;
+                Signal {
+                    position: particles.positions[i],
+                    velocity: particles.velocities[i],
+                    density_impulse: particles.density_impulses[i],
+                    divergence_impulse: particles.divergence_impulses[i],
+                    lightness: particles.lightness[i],
+                }
+            }),
+            self.settings.gravity,
+            self.last_step,
+        )
     }
 
     /// Measures the world as it is. All zero when it is empty.

@@ -7,10 +7,12 @@
 //! in `integrate`; the search at the new positions opens `divergence_solve`,
 //! so that the next step's `neighbor_search` finds the lists fresh.
 
+mod coarse;
 mod dfsph;
 mod exchange;
 mod measure;
 mod packed;
+mod pressure;
 mod viscosity;
 
 use bevy_platform::time::Instant;
@@ -22,15 +24,17 @@ use super::kernel::CubicSpline;
 use super::neighbors::{CELL_FACTOR, NeighborLists};
 use super::parallel::Threads;
 use super::particles::ParticleId;
-use super::settings::{FluidMaterial, WorldSettings};
+use super::settings::{FluidMaterial, PressureSolver, WorldSettings};
 use super::stats::{Stage, StepStats};
 use super::time_step::check_step;
 use super::vector::Vector;
-use dfsph::Workspace;
+use coarse::Coarse;
 use packed::Packed;
+use pressure::Workspace;
 
 pub use exchange::{BodyKey, RemovedParticle};
 pub use measure::Measures;
+pub(super) use measure::{Signal, signal_speed};
 
 /// A body as the packed world knows it.
 #[derive(Clone, Debug)]
@@ -47,7 +51,7 @@ struct Body {
 /// Bodies are gathered before a step and scattered after it, see
 /// [`FluidWorld::gather`] and [`FluidWorld::scatter`].
 #[derive(Debug)]
-pub struct FluidWorld<V> {
+pub struct FluidWorld<V: Vector> {
     settings: WorldSettings<V>,
     kernel: CubicSpline<V>,
     bodies: Vec<Body>,
@@ -62,9 +66,12 @@ pub struct FluidWorld<V> {
     grid: CellGrid,
     neighbors: NeighborLists<V>,
     workspace: Workspace<V>,
+    coarse: Coarse<V>,
     removed: Vec<RemovedParticle>,
     /// Whether lists, densities and diagonal belong to the present positions.
     fresh: bool,
+    /// Length of the step that the pressure impulses are of, or zero.
+    last_step: f32,
     stats: StepStats,
     searches: u64,
 }
@@ -99,8 +106,10 @@ impl<V: Vector> Default for FluidWorld<V> {
             grid: CellGrid::default(),
             neighbors: NeighborLists::default(),
             workspace: Workspace::default(),
+            coarse: Coarse::default(),
             removed: Vec::new(),
             fresh: false,
+            last_step: 0.0,
             stats: StepStats::default(),
             searches: 0,
         }
@@ -134,6 +143,9 @@ impl<V: Vector> FluidWorld<V> {
         settings.validate()?;
         if settings.particle_radius != self.settings.particle_radius {
             self.kernel = CubicSpline::new(settings.support_radius());
+            self.fresh = false;
+        }
+        if settings.dfsph.solver != self.settings.dfsph.solver {
             self.fresh = false;
         }
         self.settings = settings;
@@ -199,7 +211,10 @@ impl<V: Vector> FluidWorld<V> {
         let start = Instant::now();
         self.refresh(threads);
         self.stats.dt = dt;
-        dfsph::density_solve(self, dt, threads);
+        let report = dfsph::density_solve(self, dt, threads);
+        self.stats.density_iterations = report.iterations;
+        self.stats.density_error = report.error;
+        self.last_step = dt;
         self.stats.add_time(Stage::DensitySolve, start);
     }
 
@@ -222,7 +237,9 @@ impl<V: Vector> FluidWorld<V> {
     pub fn divergence_solve(&mut self, dt: f32, threads: Threads) {
         let start = Instant::now();
         self.refresh(threads);
-        dfsph::divergence_solve(self, dt, threads);
+        let report = dfsph::divergence_solve(self, dt, threads);
+        self.stats.divergence_iterations = report.iterations;
+        self.stats.divergence_error = report.error;
         self.stats.add_time(Stage::DivergenceSolve, start);
     }
 
@@ -281,6 +298,16 @@ impl<V: Vector> FluidWorld<V> {
         self.boundary.positions().iter().copied().zip(self.boundary.volumes().iter().copied())
     }
 
+    /// Length of the last step in seconds, or zero before the first.
+    pub fn last_step(&self) -> f32 {
+        self.last_step
+    }
+
+    /// Tells a restored world what step its pressures are of.
+    pub(crate) fn set_last_step(&mut self, dt: f32) {
+        self.last_step = dt;
+    }
+
     /// Figures of the step that is under way or done.
     pub fn stats(&self) -> &StepStats {
         &self.stats
@@ -327,6 +354,9 @@ impl<V: Vector> FluidWorld<V> {
             support_radius,
         );
         dfsph::densities(self, threads);
+        if self.settings.dfsph.solver == PressureSolver::TwoLevel {
+            self.coarse.assemble(&self.particles, &self.neighbors, &self.grid, threads);
+        }
         self.fresh = true;
         self.searches += 1;
     }

@@ -1,0 +1,193 @@
+//! Blocks of neighbouring cells: the coarse grid over the occupied cells.
+
+use super::grid::{CellGrid, seek};
+use super::parallel::{CHUNK, Threads, for_each_chunk};
+use super::vector::Vector;
+
+/// Colors of the layers, so many that matrix rows next to layers of one color
+/// are never the same.
+pub(crate) const LAYER_COLORS: usize = 3;
+
+/// No block.
+pub(crate) const NO_BLOCK: u32 = u32::MAX;
+
+/// All blocks with one coordinate along the slow axis.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layer {
+    /// First sorted point and end of the layer's points.
+    pub(crate) points: (u32, u32),
+    /// First block and end of the blocks in this layer and the two beside it.
+    pub(crate) reach: (u32, u32),
+}
+
+/// Blocks of two cells along each axis, as far as they hold points, in the
+/// order of the grid.
+#[derive(Debug, Default)]
+pub(crate) struct Blocks {
+    keys: Vec<u64>,
+    /// Key and index of each occupied cell, and its phase.
+    cells: Vec<(u64, u32, u16)>,
+    of_cell: Vec<(u32, u16)>,
+    /// Block of each point.
+    of: Vec<u32>,
+    /// Position of each point's block among all, modulo 4 along each axis: as
+    /// much as tells apart the blocks around one.
+    phases: Vec<u16>,
+    /// For each block the 3^DIM blocks around it, itself in the middle.
+    neighbors: Vec<u32>,
+    layers: [Vec<Layer>; LAYER_COLORS],
+}
+
+/// Bits of a phase: two for each axis, with one to spare above.
+const PHASE_STEP: u32 = 3;
+const PHASE_BITS: u16 = 0o333;
+const PHASE_SPARE: u16 = 0o444;
+
+/// Which block around a point's own a neighbour is in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// One bit per axis, set if the block differs along it. A point reaches
+    /// blocks on one side of its own only, so that this tells them apart.
+    pub(crate) slot: u8,
+    /// Place among the blocks around, less that of the middle.
+    pub(crate) offset: i8,
+}
+
+/// All steps by the difference of two phases.
+pub(crate) const fn steps(dim: usize) -> [Step; PHASE_BITS as usize + 1] {
+    let mut table = [Step { slot: 0, offset: 0 }; PHASE_BITS as usize + 1];
+    let mut index = 0;
+    while index < table.len() {
+        let (mut slot, mut offset) = (0, 0);
+        let mut axis = 0;
+        while axis < 3 {
+            let stride = match (axis, dim) {
+                (0, 2) => 3,
+                (0, _) => 9,
+                (1, _) => 3,
+                _ => 1,
+            };
+            match (index >> (PHASE_STEP * axis)) & 3 {
+                1 => (slot, offset) = (slot | 1 << axis, offset + stride),
+                3 => (slot, offset) = (slot | 1 << axis, offset - stride),
+                _ => {}
+            }
+            axis += 1;
+        }
+        table[index] = Step { slot, offset };
+        index += 1;
+    }
+    table
+}
+
+impl Blocks {
+    /// Number of blocks around a block, itself included.
+    pub(crate) const fn stencil(dim: usize) -> usize {
+        3usize.pow(dim as u32)
+    }
+
+    /// Number of blocks.
+    pub(crate) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Block of each point.
+    pub(crate) fn of(&self) -> &[u32] {
+        &self.of
+    }
+
+    /// The blocks around each block, [`NO_BLOCK`] where there is none.
+    pub(crate) fn neighbors(&self) -> &[u32] {
+        &self.neighbors
+    }
+
+    /// The layers of one color, in order.
+    pub(crate) fn layers(&self, color: usize) -> &[Layer] {
+        &self.layers[color]
+    }
+
+    /// Index into [`steps`] of the step from one point's block to that of another near it.
+    #[inline(always)]
+    pub(crate) fn step(&self, from: usize, to: usize) -> usize {
+        usize::from((self.phases[to] | PHASE_SPARE).wrapping_sub(self.phases[from]) & PHASE_BITS)
+    }
+
+    /// Finds the blocks of a grid.
+    pub(crate) fn find<V: Vector>(&mut self, grid: &CellGrid, threads: Threads) {
+        let [_, middle, fast] = grid.extents().map(|cells| cells / 2 + 3);
+        let (middle_stride, slow_stride) = (fast, fast * middle);
+        self.cells.clear();
+        self.cells.extend(grid.coordinates().enumerate().map(|(cell, coordinates)| {
+            let [x, z, y] = coordinates.map(|coordinate| coordinate / 2 + 1);
+            let phase = [x, z, y].iter().rev().fold(0, |phase, c| phase << PHASE_STEP | (c & 3));
+            (x * slow_stride + z * middle_stride + y, cell as u32, phase as u16)
+        }));
+        self.cells.sort_unstable();
+        self.keys.clear();
+        self.of_cell.resize(self.cells.len(), (0, 0));
+        for &(key, cell, phase) in &self.cells {
+            if self.keys.last() != Some(&key) {
+                self.keys.push(key);
+            }
+            self.of_cell[cell as usize] = (self.keys.len() as u32 - 1, phase);
+        }
+        self.find_points(grid, threads);
+        self.find_neighbors::<V>(middle_stride, slow_stride);
+        self.find_layers(grid, slow_stride);
+    }
+
+    fn find_points(&mut self, grid: &CellGrid, threads: Threads) {
+        self.of.resize(grid.len(), 0);
+        self.phases.resize(grid.len(), 0);
+        let of_cell = &self.of_cell;
+        let chunks = self.of.chunks_mut(CHUNK).zip(self.phases.chunks_mut(CHUNK)).enumerate();
+        for_each_chunk(threads, chunks, |(index, (blocks, phases))| {
+            for (local, (block, phase)) in blocks.iter_mut().zip(phases).enumerate() {
+                (*block, *phase) = of_cell[grid.cell_of(index * CHUNK + local)];
+            }
+        });
+    }
+
+    fn find_neighbors<V: Vector>(&mut self, middle_stride: u64, slow_stride: u64) {
+        let mut hints = [0; 9];
+        let stencil = Self::stencil(V::DIM);
+        self.neighbors.resize(self.keys.len() * stencil, NO_BLOCK);
+        for (&key, around) in self.keys.iter().zip(self.neighbors.chunks_mut(stencil)) {
+            for (row, around) in around.chunks_mut(3).enumerate() {
+                let (x, z) = if V::DIM == 3 { (row / 3, row % 3) } else { (row, 1) };
+                let middle = key + x as u64 * slow_stride + z as u64 * middle_stride;
+                let low = middle - slow_stride - middle_stride - 1;
+                let mut place = seek(&self.keys, hints[row], low);
+                hints[row] = place;
+                for (wanted, block) in (low..).zip(around) {
+                    let found = self.keys.get(place) == Some(&wanted);
+                    *block = if found { place as u32 } else { NO_BLOCK };
+                    place += usize::from(found);
+                }
+            }
+        }
+    }
+
+    fn find_layers(&mut self, grid: &CellGrid, slow_stride: u64) {
+        self.layers.iter_mut().for_each(Vec::clear);
+        let (mut low, mut high) = (0, 0);
+        // A stripe is as wide as a block.
+        for stripe in grid.stripes() {
+            let x = stripe.layer + 1;
+            low = seek(&self.keys, low, (x - 1) * slow_stride);
+            high = seek(&self.keys, high, (x + 2) * slow_stride);
+            self.layers[(x % LAYER_COLORS as u64) as usize]
+                .push(Layer { points: stripe.own, reach: (low as u32, high as u32) });
+        }
+    }
+
+    /// Bytes of all buffers.
+    pub(crate) fn bytes(&self) -> usize {
+        8 * self.keys.capacity()
+            + 16 * self.cells.capacity()
+            + 8 * self.of_cell.capacity()
+            + 4 * (self.of.capacity() + self.neighbors.capacity())
+            + 2 * self.phases.capacity()
+            + self.layers.iter().map(|l| size_of::<Layer>() * l.capacity()).sum::<usize>()
+    }
+}

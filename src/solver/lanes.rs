@@ -1,0 +1,339 @@
+//! Sums over a particle's neighbours, several components at a time.
+//!
+//! In the plane two neighbours share a register of four lanes, in space one
+//! neighbour fills it. Lists are padded to whole bundles with the particle
+//! itself at weight zero, so that no loop has a remainder.
+
+use bevy_math::{Vec2, Vec3, Vec3A, Vec4};
+
+/// How the hot loops hold vectors and lists. Implemented with [`Vector`](super::vector::Vector).
+pub trait Lanes: Sized {
+    /// A vector of a size that is read with one instruction.
+    type Wide: Copy + Default + core::fmt::Debug + Send + Sync + 'static;
+
+    /// The gradients of [`Lanes::WIDTH`] neighbours.
+    type Bundle: Copy + Default + core::fmt::Debug + Send + Sync + 'static;
+
+    /// Neighbours in a bundle.
+    const WIDTH: usize;
+
+    /// The vector as a wide one.
+    fn widen(self) -> Self::Wide;
+
+    /// The vector that [`Lanes::widen`] was given.
+    fn narrow(wide: Self::Wide) -> Self;
+
+    /// Bundles up to [`Lanes::WIDTH`] gradients; missing ones are zero.
+    fn bundle(gradients: &[Self]) -> Self::Bundle;
+
+    /// Calls `work` with each neighbour and its gradient, padding included.
+    fn for_each_gradient(
+        gradients: &[Self::Bundle],
+        neighbors: &[u32],
+        work: impl FnMut(usize, Self),
+    );
+
+    /// Sum of g_ij . u_j, where u starts at the particle `first`.
+    fn sum_dot(
+        gradients: &[Self::Bundle],
+        neighbors: &[u32],
+        u: &[Self::Wide],
+        first: usize,
+    ) -> f32;
+
+    /// Sum of g_ij s_j.
+    fn sum_scaled(gradients: &[Self::Bundle], neighbors: &[u32], s: &[f32]) -> Self;
+
+    /// Sum of w_ij s_j (u_j - own).
+    fn sum_difference(
+        weights: &[f32],
+        neighbors: &[u32],
+        s: &[f32],
+        u: &[Self::Wide],
+        own: Self::Wide,
+    ) -> Self;
+
+    /// Adds g_ij `amount` to each u_j, where u starts at the particle `first`.
+    fn scatter(
+        gradients: &[Self::Bundle],
+        neighbors: &[u32],
+        amount: f32,
+        u: &mut [Self::Wide],
+        first: usize,
+    );
+
+    /// Adds g_ij `amount` s_j to each u_j, where u starts at the particle `first`.
+    fn scatter_scaled(
+        gradients: &[Self::Bundle],
+        neighbors: &[u32],
+        amount: f32,
+        s: &[f32],
+        u: &mut [Self::Wide],
+        first: usize,
+    );
+}
+
+/// The pairs of a padded list.
+#[inline(always)]
+fn pairs(list: &[u32]) -> impl Iterator<Item = (usize, usize)> + '_ {
+    list.as_chunks::<2>().0.iter().map(|&[a, b]| (a as usize, b as usize))
+}
+
+#[inline(always)]
+fn join(a: Vec2, b: Vec2) -> Vec4 {
+    Vec4::new(a.x, a.y, b.x, b.y)
+}
+
+#[inline(always)]
+fn fold(sum: Vec4) -> Vec2 {
+    Vec2::new(sum.x + sum.z, sum.y + sum.w)
+}
+
+impl Lanes for Vec2 {
+    type Wide = Vec2;
+    type Bundle = Vec4;
+    const WIDTH: usize = 2;
+
+    #[inline(always)]
+    fn widen(self) -> Vec2 {
+        self
+    }
+
+    #[inline(always)]
+    fn narrow(wide: Vec2) -> Self {
+        wide
+    }
+
+    #[inline(always)]
+    fn bundle(gradients: &[Vec2]) -> Vec4 {
+        let second = gradients.get(1).copied().unwrap_or(Vec2::ZERO);
+        gradients.first().map_or(Vec4::ZERO, |&first| join(first, second))
+    }
+
+    #[inline(always)]
+    fn for_each_gradient(
+        gradients: &[Vec4],
+        neighbors: &[u32],
+        mut work: impl FnMut(usize, Self),
+    ) {
+        for (&gradient, (a, b)) in gradients.iter().zip(pairs(neighbors)) {
+            work(a, Vec2::new(gradient.x, gradient.y));
+            work(b, Vec2::new(gradient.z, gradient.w));
+        }
+    }
+
+    #[inline(always)]
+    fn sum_dot(gradients: &[Vec4], neighbors: &[u32], u: &[Vec2], first: usize) -> f32 {
+        let mut sum = Vec4::ZERO;
+        for (&gradient, (a, b)) in gradients.iter().zip(pairs(neighbors)) {
+            sum += gradient * join(u[a.wrapping_sub(first)], u[b.wrapping_sub(first)]);
+        }
+        let folded = fold(sum);
+        folded.x + folded.y
+    }
+
+    #[inline(always)]
+    fn sum_scaled(gradients: &[Vec4], neighbors: &[u32], s: &[f32]) -> Vec2 {
+        let mut sum = Vec4::ZERO;
+        for (&gradient, (a, b)) in gradients.iter().zip(pairs(neighbors)) {
+            let (a, b) = (s[a], s[b]);
+            sum += gradient * Vec4::new(a, a, b, b);
+        }
+        fold(sum)
+    }
+
+    #[inline(always)]
+    fn sum_difference(
+        weights: &[f32],
+        neighbors: &[u32],
+        s: &[f32],
+        u: &[Vec2],
+        own: Vec2,
+    ) -> Vec2 {
+        let own = join(own, own);
+        let mut sum = Vec4::ZERO;
+        for (&[v, w], (a, b)) in weights.as_chunks::<2>().0.iter().zip(pairs(neighbors)) {
+            let (v, w) = (v * s[a], w * s[b]);
+            sum += (join(u[a], u[b]) - own) * Vec4::new(v, v, w, w);
+        }
+        fold(sum)
+    }
+
+    #[inline(always)]
+    fn scatter(gradients: &[Vec4], neighbors: &[u32], amount: f32, u: &mut [Vec2], first: usize) {
+        for (&gradient, (a, b)) in gradients.iter().zip(pairs(neighbors)) {
+            let added = gradient * amount;
+            u[a.wrapping_sub(first)] += Vec2::new(added.x, added.y);
+            u[b.wrapping_sub(first)] += Vec2::new(added.z, added.w);
+        }
+    }
+
+    #[inline(always)]
+    fn scatter_scaled(
+        gradients: &[Vec4],
+        neighbors: &[u32],
+        amount: f32,
+        s: &[f32],
+        u: &mut [Vec2],
+        first: usize,
+    ) {
+        for (&gradient, (a, b)) in gradients.iter().zip(pairs(neighbors)) {
+            let (v, w) = (amount * s[a], amount * s[b]);
+            let added = gradient * Vec4::new(v, v, w, w);
+            u[a.wrapping_sub(first)] += Vec2::new(added.x, added.y);
+            u[b.wrapping_sub(first)] += Vec2::new(added.z, added.w);
+        }
+    }
+}
+
+impl Lanes for Vec3 {
+    type Wide = Vec3A;
+    type Bundle = Vec3A;
+    const WIDTH: usize = 1;
+
+    #[inline(always)]
+    fn widen(self) -> Vec3A {
+        Vec3A::from(self)
+    }
+
+    #[inline(always)]
+    fn narrow(wide: Vec3A) -> Self {
+        Vec3::from(wide)
+    }
+
+    #[inline(always)]
+    fn bundle(gradients: &[Vec3]) -> Vec3A {
+        gradients.first().map_or(Vec3A::ZERO, |&gradient| gradient.into())
+    }
+
+    #[inline(always)]
+    fn for_each_gradient(
+        gradients: &[Vec3A],
+        neighbors: &[u32],
+        mut work: impl FnMut(usize, Self),
+    ) {
+        for (&gradient, &j) in gradients.iter().zip(neighbors) {
+            work(j as usize, gradient.into());
+        }
+    }
+
+    #[inline(always)]
+    fn sum_dot(gradients: &[Vec3A], neighbors: &[u32], u: &[Vec3A], first: usize) -> f32 {
+        let mut sum = Vec3A::ZERO;
+        for (&gradient, &j) in gradients.iter().zip(neighbors) {
+            sum += gradient * u[(j as usize).wrapping_sub(first)];
+        }
+        sum.element_sum()
+    }
+
+    #[inline(always)]
+    fn sum_scaled(gradients: &[Vec3A], neighbors: &[u32], s: &[f32]) -> Vec3 {
+        let mut sum = Vec3A::ZERO;
+        for (&gradient, &j) in gradients.iter().zip(neighbors) {
+            sum += gradient * s[j as usize];
+        }
+        sum.into()
+    }
+
+    #[inline(always)]
+    fn sum_difference(
+        weights: &[f32],
+        neighbors: &[u32],
+        s: &[f32],
+        u: &[Vec3A],
+        own: Vec3A,
+    ) -> Vec3 {
+        let mut sum = Vec3A::ZERO;
+        for (&weight, &j) in weights.iter().zip(neighbors) {
+            sum += (u[j as usize] - own) * (weight * s[j as usize]);
+        }
+        sum.into()
+    }
+
+    #[inline(always)]
+    fn scatter(
+        gradients: &[Vec3A],
+        neighbors: &[u32],
+        amount: f32,
+        u: &mut [Vec3A],
+        first: usize,
+    ) {
+        for (&gradient, &j) in gradients.iter().zip(neighbors) {
+            u[(j as usize).wrapping_sub(first)] += gradient * amount;
+        }
+    }
+
+    #[inline(always)]
+    fn scatter_scaled(
+        gradients: &[Vec3A],
+        neighbors: &[u32],
+        amount: f32,
+        s: &[f32],
+        u: &mut [Vec3A],
+        first: usize,
+    ) {
+        for (&gradient, &j) in gradients.iter().zip(neighbors) {
+            u[(j as usize).wrapping_sub(first)] += gradient * (amount * s[j as usize]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::vector::Vector;
+
+    /// Five neighbours among eight particles, padded with particle 7 itself.
+    fn check<V: Vector>() {
+        let vector = |k: usize| {
+            let k = k as f32;
+            V::from_array([1.0 + k, 0.5 * k - 2.0, 3.0 - k * k])
+        };
+        let gradients: Vec<V> = (10..15).map(vector).collect();
+        let mut neighbors = vec![3u32, 0, 6, 1, 4];
+        let mut weights: Vec<f32> = (0..5).map(|k| 0.25 * k as f32 + 0.5).collect();
+        let bundles: Vec<V::Bundle> = gradients.chunks(V::WIDTH).map(V::bundle).collect();
+        while neighbors.len() < bundles.len() * V::WIDTH {
+            neighbors.push(7);
+            weights.push(0.0);
+        }
+        let u: Vec<V> = (0..8).map(vector).collect();
+        let wide: Vec<V::Wide> = u.iter().map(|&u| u.widen()).collect();
+        let s: Vec<f32> = (0..8).map(|k| 1.0 - 0.3 * k as f32).collect();
+        let list = || gradients.iter().zip(&neighbors).map(|(&g, &j)| (g, j as usize));
+        let near = |a: V, b: V| assert!((a - b).length() < 1e-3, "{a:?} against {b:?}");
+
+        let dot: f32 = list().map(|(g, j)| g.dot(u[j])).sum();
+        assert!((V::sum_dot(&bundles, &neighbors, &wide, 0) - dot).abs() < 1e-2);
+        let mut scaled = V::ZERO;
+        list().for_each(|(g, j)| scaled += g * s[j]);
+        near(V::sum_scaled(&bundles, &neighbors, &s), scaled);
+        let mut difference = V::ZERO;
+        list().zip(&weights).for_each(|((_, j), &w)| difference += (u[j] - u[7]) * (w * s[j]));
+        near(V::sum_difference(&weights, &neighbors, &s, &wide, wide[7]), difference);
+        let mut moved = wide.clone();
+        V::scatter(&bundles, &neighbors, 2.0, &mut moved, 0);
+        V::scatter_scaled(&bundles, &neighbors, 3.0, &s, &mut moved, 0);
+        let mut expected = u.clone();
+        list().for_each(|(g, j)| expected[j] += g * (2.0 + 3.0 * s[j]));
+        moved.iter().zip(expected).for_each(|(&moved, expected)| near(V::narrow(moved), expected));
+        // A part of u that starts at particle 2.
+        let far: Vec<u32> = neighbors.iter().map(|&j| j.max(2)).collect();
+        let (part, whole) = (
+            V::sum_dot(&bundles, &far, &wide[2..], 2),
+            V::sum_dot(&bundles, &far, &wide, 0),
+        );
+        assert_eq!(part, whole);
+        let (mut part, mut whole) = (wide[2..].to_vec(), wide.clone());
+        V::scatter(&bundles, &far, 2.0, &mut part, 2);
+        V::scatter(&bundles, &far, 2.0, &mut whole, 0);
+        let narrow = |wide: &[V::Wide]| wide.iter().map(|&w| V::narrow(w)).collect::<Vec<V>>();
+        assert_eq!(narrow(&part), narrow(&whole[2..]));
+    }
+
+    #[test]
+    fn sums_equal_plain_loops() {
+        check::<Vec2>();
+        check::<Vec3>();
+    }
+}

@@ -1,0 +1,388 @@
+//! The system of equations behind both solves of DFSPH, and its solvers.
+//!
+//! Everything is written per unit of rest density. With V0 the volume of a
+//! particle, rho_i/rho0_i its relative density, g_ij = V0 grad W_ij,
+//! B_i = sum_k V_k grad W_ik over boundary samples and G_i = sum_j g_ij + B_i,
+//! the unknowns kappa_i = p_i (rho0_i/rho_i)² give
+//!
+//! - the pressure acceleration a_i = -(1/rho0_i) (G_i kappa_i + sum_j g_ij kappa_j),
+//! - the rate of the relative density G_i.v_i - sum_j g_ij.v_j,
+//! - the diagonal of their product, -dt D_i with
+//!   D_i = |G_i|²/rho0_i + sum_j |g_ij|²/rho0_j.
+//!
+//! For one fluid these are the reference's equations divided by rho0, and G, D
+//! and the list hold nothing that depends on dt. A solver looks for kappa >= 0
+//! such that dt times the rate of a equals the source, or exceeds it where kappa = 0.
+
+use super::FluidWorld;
+use super::coarse::Coarse;
+use super::packed::Packed;
+use crate::solver::grid::CellGrid;
+use crate::solver::neighbors::NeighborLists;
+use crate::solver::parallel::{CHUNK, PartsMut, Threads, for_each_chunk, ordered_sum};
+use crate::solver::settings::PressureSolver;
+use crate::solver::vector::Vector;
+
+/// D h² rho0 (rho0/rho)² below which a particle has no neighbours to push against: the
+/// reference's |a_ii| <= 1e-6 in its scene, without the scale.
+const SMALLEST_DIAGONAL: f32 = 2e-6;
+
+/// Buffers of a solve, kept so that a step allocates nothing.
+#[derive(Debug, Default)]
+pub(super) struct Workspace<V: Vector> {
+    kappa: Vec<f32>,
+    /// Change of the relative density by pressure that is asked for, in 1/s.
+    source: Vec<f32>,
+    /// 1/(dt D), or zero for a particle that gets no pressure.
+    step: Vec<f32>,
+    /// Velocities before a solve, pressure accelerations during it.
+    vectors: Vec<V::Wide>,
+    /// Sum of one quantity per chunk or stripe.
+    partial: Vec<f64>,
+    /// What the coarse grid is to make up for, in 1/s².
+    residual: Vec<f32>,
+}
+
+/// When a solve stops.
+pub(super) struct Stopping {
+    pub(super) tolerance: f32,
+    pub(super) min_iterations: u32,
+    pub(super) max_iterations: u32,
+    /// Particles with fewer neighbours get no pressure.
+    pub(super) min_neighbors: u32,
+}
+
+impl Stopping {
+    fn reached(&self, iterations: u32, error: f32) -> bool {
+        let unfinished = error > self.tolerance && iterations < self.max_iterations;
+        !unfinished && iterations >= self.min_iterations
+    }
+}
+
+/// What a solve did.
+pub(super) struct SolveReport {
+    pub(super) iterations: u32,
+    /// Mean error that it stopped at, as a fraction of the rest density.
+    pub(super) error: f32,
+}
+
+impl<V: Vector> Workspace<V> {
+    /// Bytes of all buffers.
+    pub(super) fn bytes(&self) -> usize {
+        4 * (self.kappa.capacity() + self.source.capacity() + self.step.capacity())
+            + size_of::<V::Wide>() * self.vectors.capacity()
+            + 8 * self.partial.capacity()
+    }
+
+    /// Copies of the velocities in the form that neighbours' vectors are read
+    /// in, and the inverse of the relative densities.
+    pub(super) fn velocities(
+        &mut self,
+        particles: &Packed<V>,
+        threads: Threads,
+    ) -> (&[V::Wide], &[f32]) {
+        let len = particles.positions.len();
+        self.vectors.resize(len, V::Wide::default());
+        self.step.resize(len, 0.0);
+        let chunks = self
+            .vectors
+            .chunks_mut(CHUNK)
+            .zip(self.step.chunks_mut(CHUNK))
+            .zip(particles.velocities.chunks(CHUNK))
+            .zip(particles.densities.chunks(CHUNK));
+        for_each_chunk(threads, chunks, |(((wide, inverse), velocities), densities)| {
+            for local in 0..wide.len() {
+                wide[local] = velocities[local].widen();
+                inverse[local] = 1.0 / densities[local];
+            }
+        });
+        (&self.vectors, &self.step)
+    }
+}
+
+impl<V: Vector> FluidWorld<V> {
+    /// Finds the pressures that change the relative density by `source`, a
+    /// function of the relative density and its rate, in `dt`, and applies
+    /// them. Starts from, and leaves, the pressures times `scale` in `impulses`.
+    pub(super) fn solve_pressure(
+        &mut self,
+        impulses: &mut [f32],
+        scale: f32,
+        source: impl Fn(f32, f32) -> f32 + Sync,
+        stopping: &Stopping,
+        dt: f32,
+        threads: Threads,
+    ) -> SolveReport {
+        let FluidWorld { settings, particles, neighbors, workspace, grid, coarse, bodies, .. } = self;
+        if particles.positions.is_empty() {
+            return SolveReport { iterations: 0, error: 0.0 };
+        }
+        workspace.velocities(particles, threads);
+        let warm = settings.dfsph.warm_start / scale;
+        let support = settings.support_radius();
+        let mut system = System { particles, neighbors, grid, workspace, dt, threads };
+        system.begin(impulses, warm, source, support * support, stopping.min_neighbors);
+        let report = match settings.dfsph.solver {
+            PressureSolver::Jacobi => system.jacobi(settings.dfsph.relaxation, stopping),
+            solver => {
+                system.isolate();
+                system.accelerate();
+                if solver == PressureSolver::TwoLevel {
+                    system.correct_coarsely(coarse);
+                }
+                let mut densities = bodies.iter().map(|body| body.material.rest_density);
+                let first = densities.next();
+                let relaxation = settings.dfsph.over_relaxation;
+                if densities.all(|density| Some(density) == first) {
+                    system.gauss_seidel::<false>(relaxation, stopping)
+                } else {
+                    system.gauss_seidel::<true>(relaxation, stopping)
+                }
+            }
+        };
+        let Workspace { kappa, vectors, .. } = workspace;
+        let chunks = particles
+            .velocities
+            .chunks_mut(CHUNK)
+            .zip(impulses.chunks_mut(CHUNK))
+            .zip(particles.densities.chunks(CHUNK))
+            .zip(kappa.chunks(CHUNK))
+            .zip(vectors.chunks(CHUNK));
+        for_each_chunk(threads, chunks, |((((velocities, impulses), densities), kappa), a)| {
+            for local in 0..velocities.len() {
+                velocities[local] += V::narrow(a[local]) * dt;
+                impulses[local] = kappa[local] * densities[local] * densities[local] * scale;
+            }
+        });
+        report
+    }
+}
+
+/// One solve's system of equations.
+struct System<'a, V: Vector> {
+    particles: &'a Packed<V>,
+    neighbors: &'a NeighborLists<V>,
+    grid: &'a CellGrid,
+    workspace: &'a mut Workspace<V>,
+    dt: f32,
+    threads: Threads<'a>,
+}
+
+impl<V: Vector> System<'_, V> {
+    /// Sets the unknowns to `warm` times the last solve's `impulses`, and the
+    /// right-hand side to `source` of density and its rate.
+    fn begin(
+        &mut self,
+        impulses: &[f32],
+        warm: f32,
+        source: impl Fn(f32, f32) -> f32 + Sync,
+        support_squared: f32,
+        min_neighbors: u32,
+    ) {
+        let Workspace { kappa, source: sources, step, vectors, .. } = &mut *self.workspace;
+        let len = vectors.len();
+        kappa.resize(len, 0.0);
+        sources.resize(len, 0.0);
+        step.resize(len, 0.0);
+        let Packed { densities, gradient_sums, diagonals, lightness, neighbor_counts, .. } =
+            self.particles;
+        let (dt, vectors) = (self.dt, &*vectors);
+        let chunks = sources
+            .chunks_mut(CHUNK)
+            .zip(kappa.chunks_mut(CHUNK))
+            .zip(step.chunks_mut(CHUNK))
+            .zip(self.neighbors.chunks())
+            .enumerate();
+        for_each_chunk(self.threads, chunks, |(index, (((sources, kappa), step), chunk))| {
+            for local in 0..sources.len() {
+                let i = index * CHUNK + local;
+                let list = chunk.bundles(local);
+                let rate = gradient_sums[i].dot(V::narrow(vectors[i]))
+                    - V::sum_dot(list.gradients, list.indices, vectors, 0);
+                sources[local] = source(densities[i], rate);
+                let squared = densities[i] * densities[i];
+                let smallest = SMALLEST_DIAGONAL * lightness[i] * squared;
+                let alone = diagonals[i] * support_squared <= smallest
+                    || neighbor_counts[i] < min_neighbors;
+                step[local] = if alone { 0.0 } else { 1.0 / (dt * diagonals[i]) };
+                kappa[local] = impulses[i] * warm / squared;
+            }
+        });
+    }
+
+    /// Sets the pressure accelerations to those of the present unknowns.
+    fn accelerate(&mut self) {
+        let Workspace { kappa, vectors, .. } = &mut *self.workspace;
+        let Packed { gradient_sums, lightness, .. } = self.particles;
+        let pressures = &*kappa;
+        let chunks = vectors.chunks_mut(CHUNK).zip(self.neighbors.chunks()).enumerate();
+        for_each_chunk(self.threads, chunks, |(index, (accelerations, chunk))| {
+            for (local, acceleration) in accelerations.iter_mut().enumerate() {
+                let i = index * CHUNK + local;
+                let list = chunk.bundles(local);
+                let sum = gradient_sums[i] * pressures[i]
+                    + V::sum_scaled(list.gradients, list.indices, pressures);
+                *acceleration = (sum * -lightness[i]).widen();
+            }
+        });
+    }
+
+    /// Sets the pressure of particles that get none to zero.
+    fn isolate(&mut self) {
+        let Workspace { kappa, step, .. } = &mut *self.workspace;
+        let chunks = kappa.chunks_mut(CHUNK).zip(step.chunks(CHUNK));
+        for_each_chunk(self.threads, chunks, |(kappa, step)| {
+            for (kappa, &step) in kappa.iter_mut().zip(step) {
+                *kappa = if step == 0.0 { 0.0 } else { *kappa };
+            }
+        });
+    }
+
+    /// Adds the pressures of the coarse grid that meet what the present ones
+    /// leave of the source. Takes one application of the system.
+    fn correct_coarsely(&mut self, coarse: &mut Coarse<V>) {
+        let dt = self.dt;
+        let Workspace { kappa, source, step, vectors, residual, .. } = &mut *self.workspace;
+        residual.resize(kappa.len(), 0.0);
+        let gradient_sums = &self.particles.gradient_sums;
+        let accelerations = &*vectors;
+        let chunks = residual
+            .chunks_mut(CHUNK)
+            .zip(kappa.chunks(CHUNK))
+            .zip(source.chunks(CHUNK))
+            .zip(step.chunks(CHUNK))
+            .zip(self.neighbors.chunks())
+            .enumerate();
+        for_each_chunk(self.threads, chunks, |(index, ((((residual, kappa), source), step), chunk))| {
+            for (local, residual) in residual.iter_mut().enumerate() {
+                let i = index * CHUNK + local;
+                let list = chunk.bundles(local);
+                let rate = gradient_sums[i].dot(V::narrow(accelerations[i]))
+                    - V::sum_dot(list.gradients, list.indices, accelerations, 0);
+                let missing = rate - source[local] / dt;
+                // Where there is no pressure and none is asked for, none comes.
+                let active = step[local] > 0.0 && (kappa[local] > 0.0 || missing > 0.0);
+                *residual = if active { missing } else { 0.0 };
+            }
+        });
+        coarse.solve(residual);
+        let coarse = &*coarse;
+        let chunks =
+            kappa.chunks_mut(CHUNK).zip(residual.chunks(CHUNK)).enumerate();
+        for_each_chunk(self.threads, chunks, |(index, (kappa, residual))| {
+            for (local, (kappa, &residual)) in kappa.iter_mut().zip(residual).enumerate() {
+                if *kappa > 0.0 || residual > 0.0 {
+                    *kappa = (*kappa + coarse.pressure(index * CHUNK + local)).max(0.0);
+                }
+            }
+        });
+        self.accelerate();
+    }
+
+    /// Relaxed Jacobi iterations, clamped at zero. Leaves the accelerations of
+    /// the last iteration's start, as the reference does.
+    fn jacobi(&mut self, relaxation: f32, stopping: &Stopping) -> SolveReport {
+        let count = self.particles.positions.len();
+        let dt = self.dt;
+        self.workspace.partial.resize(count.div_ceil(CHUNK), 0.0);
+        let mut iterations = 0;
+        loop {
+            self.accelerate();
+            let Workspace { kappa, source, step, vectors, partial, .. } = &mut *self.workspace;
+            let gradient_sums = &self.particles.gradient_sums;
+            let (source, step, accelerations) = (&*source, &*step, &*vectors);
+            let chunks = kappa
+                .chunks_mut(CHUNK)
+                .zip(partial.iter_mut())
+                .zip(self.neighbors.chunks())
+                .enumerate();
+            for_each_chunk(self.threads, chunks, |(index, ((kappa, partial), chunk))| {
+                let mut excess = 0.0f64;
+                for (local, kappa) in kappa.iter_mut().enumerate() {
+                    let i = index * CHUNK + local;
+                    let list = chunk.bundles(local);
+                    let rate = gradient_sums[i].dot(V::narrow(accelerations[i]))
+                        - V::sum_dot(list.gradients, list.indices, accelerations, 0);
+                    let residual = source[i] - dt * rate;
+                    let changed = (*kappa - relaxation * residual * step[i]).max(0.0);
+                    *kappa = if step[i] == 0.0 { 0.0 } else { changed };
+                    excess -= f64::from(residual.min(0.0));
+                }
+                *partial = excess;
+            });
+            iterations += 1;
+            let error = (ordered_sum(partial) * f64::from(dt) / count as f64) as f32;
+            if stopping.reached(iterations, error) {
+                return SolveReport { iterations, error };
+            }
+        }
+    }
+
+    /// Sweeps of projected Gauss-Seidel with over-relaxation, in two colors of
+    /// stripes. The accelerations follow each change of an unknown.
+    ///
+    /// `MIXED` if the rest densities differ.
+    fn gauss_seidel<const MIXED: bool>(
+        &mut self,
+        relaxation: f32,
+        stopping: &Stopping,
+    ) -> SolveReport {
+        let count = self.particles.positions.len();
+        let dt = self.dt;
+        let Workspace { kappa, source, step, vectors, partial, .. } = &mut *self.workspace;
+        let Packed { gradient_sums, lightness, .. } = self.particles;
+        let (source, step, neighbors) = (&*source, &*step, self.neighbors);
+        let mut iterations = 0;
+        loop {
+            let mut errors = 0.0;
+            for color in 0..2 {
+                let stripes = self.grid.stripes_of(color);
+                partial.resize(stripes.len(), 0.0);
+                let reaches = stripes.iter().map(|stripe| stripe.reach);
+                let owns = stripes.iter().map(|stripe| stripe.own);
+                let parts = PartsMut::new(vectors, reaches)
+                    .zip(PartsMut::new(kappa, owns))
+                    .zip(partial.iter_mut())
+                    .zip(stripes);
+                for_each_chunk(self.threads, parts, |(((u, kappa), partial), stripe)| {
+                    let first = stripe.reach.0 as usize;
+                    let mut error = 0.0f64;
+                    let range = stripe.own.0 as usize..stripe.own.1 as usize;
+                    for (i, kappa) in range.zip(kappa) {
+                        let (chunk, local) = neighbors.of(i);
+                        let list = chunk.bundles(local);
+                        let gradient_sum = gradient_sums[i];
+                        let rate = gradient_sum.dot(V::narrow(u[i - first]))
+                            - V::sum_dot(list.gradients, list.indices, u, first);
+                        let residual = source[i] - dt * rate;
+                        let wanted = *kappa - relaxation * residual * step[i];
+                        let wanted = if wanted > 0.0 { wanted } else { 0.0 };
+                        let change = wanted - *kappa;
+                        if step[i] > 0.0 {
+                            let unmet = if *kappa > 0.0 { residual.abs() } else { -residual };
+                            error += f64::from(unmet.max(0.0));
+                        }
+                        if change != 0.0 {
+                            *kappa = wanted;
+                            let own = V::narrow(u[i - first]) - gradient_sum * (change * lightness[i]);
+                            u[i - first] = own.widen();
+                            if MIXED {
+                                V::scatter_scaled(list.gradients, list.indices, change, lightness, u, first);
+                            } else {
+                                let amount = change * lightness[i];
+                                V::scatter(list.gradients, list.indices, amount, u, first);
+                            }
+                        }
+                    }
+                    *partial = error;
+                });
+                errors += ordered_sum(partial);
+            }
+            iterations += 1;
+            let error = (errors * f64::from(dt) / count as f64) as f32;
+            if stopping.reached(iterations, error) {
+                return SolveReport { iterations, error };
+            }
+        }
+    }
+}
