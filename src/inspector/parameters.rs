@@ -9,7 +9,7 @@ use crate::dimension::Dimension;
 use crate::fluid::FluidOf;
 use crate::settings::FluidSettings;
 use crate::solver::parameter::{Parameter, ParameterKind};
-use crate::solver::settings::{DfsphSettings, FluidMaterial};
+use crate::solver::settings::{DfsphSettings, FluidMaterial, PressureSolver};
 use crate::solver::time_step::TimeStep;
 
 type Setting = Parameter<FluidSettings>;
@@ -181,6 +181,7 @@ pub(super) fn settings(ui: &mut Ui, settings: &mut FluidSettings, solid: bool) {
         TimeStep::Fixed(_) => field(ui, &FIXED_STEP, settings),
         TimeStep::Adaptive { .. } => field(ui, &LONGEST_STEP, settings),
     }
+    solver(ui, &mut settings.dfsph.solver);
     for parameter in DfsphSettings::PARAMETERS.iter().filter(|parameter| is_limit(parameter)) {
         parameter_field(ui, parameter, &mut settings.dfsph);
     }
@@ -199,6 +200,16 @@ pub(super) fn settings(ui: &mut Ui, settings: &mut FluidSettings, solid: bool) {
         }
         field(ui, if solid { &RADIUS_3D } else { &RADIUS_2D }, settings);
         field(ui, &STEPS_PER_FRAME, settings);
+    });
+}
+
+/// The choice of the pressure solver.
+fn solver(ui: &mut Ui, solver: &mut PressureSolver) {
+    ui.horizontal(|ui| {
+        label(ui, "pressure solver");
+        for choice in PressureSolver::ALL {
+            ui.selectable_value(solver, choice, choice.name());
+        }
     });
 }
 

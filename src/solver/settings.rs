@@ -58,6 +58,20 @@ pub enum PressureSolver {
     TwoLevel,
 }
 
+impl PressureSolver {
+    /// All solvers, from the slowest to the fastest.
+    pub const ALL: [Self; 3] = [Self::Jacobi, Self::GaussSeidel, Self::TwoLevel];
+
+    /// Name in plain words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Jacobi => "Jacobi",
+            Self::GaussSeidel => "Gauss-Seidel",
+            Self::TwoLevel => "two-level",
+        }
+    }
+}
+
 /// Settings of a world in one dimension.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorldSettings<V> {

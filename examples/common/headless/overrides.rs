@@ -5,7 +5,7 @@ use std::str::FromStr;
 use bevy_fluid::Dimension;
 use bevy_fluid::solver::sampling::{BoundaryShape, Fill, FluidShape};
 use bevy_fluid::solver::scene::{Scene, SceneBoundary, SceneFluid};
-use bevy_fluid::solver::settings::{DfsphSettings, FluidMaterial};
+use bevy_fluid::solver::settings::{DfsphSettings, FluidMaterial, PressureSolver};
 use bevy_fluid::solver::time_step::TimeStep;
 use bevy_reflect::enums::VariantInfo;
 use bevy_reflect::serde::TypedReflectDeserializer;
@@ -70,6 +70,7 @@ fn registry<V: Dimension + DeserializeOwned>() -> TypeRegistry {
         Fill,
         FluidMaterial,
         DfsphSettings,
+        PressureSolver,
         TimeStep,
     );
     registry
