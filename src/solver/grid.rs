@@ -367,6 +367,18 @@ impl Rows {
         self.ranges[..self.len].iter().flat_map(|&(start, end)| start as usize..end as usize)
     }
 
+    /// How many points come before the sorted `point`, which is in one of the rows.
+    pub fn place_of(&self, point: usize) -> usize {
+        let mut before = 0;
+        for &(start, end) in self.ranges() {
+            if (start as usize..end as usize).contains(&point) {
+                return before + point - start as usize;
+            }
+            before += (end - start) as usize;
+        }
+        before
+    }
+
     /// The ranges themselves.
     #[inline(always)]
     pub fn ranges(&self) -> &[(u32, u32)] {

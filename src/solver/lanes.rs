@@ -23,8 +23,8 @@ pub trait Lanes: Sized {
     /// The vector that [`Lanes::widen`] was given.
     fn narrow(wide: Self::Wide) -> Self;
 
-    /// Bundles up to [`Lanes::WIDTH`] gradients; missing ones are zero.
-    fn bundle(gradients: &[Self]) -> Self::Bundle;
+    /// Appends gradients, given as one slice per component, whole bundles long.
+    fn bundle(components: [&[f32]; 3], bundles: &mut Vec<Self::Bundle>);
 
     /// Calls `work` with each neighbour and its gradient, padding included.
     fn for_each_gradient(
@@ -105,9 +105,9 @@ impl Lanes for Vec2 {
     }
 
     #[inline(always)]
-    fn bundle(gradients: &[Vec2]) -> Vec4 {
-        let second = gradients.get(1).copied().unwrap_or(Vec2::ZERO);
-        gradients.first().map_or(Vec4::ZERO, |&first| join(first, second))
+    fn bundle([xs, ys, _]: [&[f32]; 3], bundles: &mut Vec<Vec4>) {
+        let pairs = xs.as_chunks::<2>().0.iter().zip(ys.as_chunks::<2>().0);
+        bundles.extend(pairs.map(|(x, y)| Vec4::new(x[0], y[0], x[1], y[1])));
     }
 
     #[inline(always)]
@@ -202,8 +202,9 @@ impl Lanes for Vec3 {
     }
 
     #[inline(always)]
-    fn bundle(gradients: &[Vec3]) -> Vec3A {
-        gradients.first().map_or(Vec3A::ZERO, |&gradient| gradient.into())
+    fn bundle([xs, ys, zs]: [&[f32]; 3], bundles: &mut Vec<Vec3A>) {
+        let components = xs.iter().zip(ys).zip(zs);
+        bundles.extend(components.map(|((&x, &y), &z)| Vec3A::new(x, y, z)));
     }
 
     #[inline(always)]
@@ -292,7 +293,15 @@ mod tests {
         let gradients: Vec<V> = (10..15).map(vector).collect();
         let mut neighbors = vec![3u32, 0, 6, 1, 4];
         let mut weights: Vec<f32> = (0..5).map(|k| 0.25 * k as f32 + 0.5).collect();
-        let bundles: Vec<V::Bundle> = gradients.chunks(V::WIDTH).map(V::bundle).collect();
+        let length = gradients.len().next_multiple_of(V::WIDTH);
+        let component = |axis: usize| -> Vec<f32> {
+            let mut component: Vec<f32> = gradients.iter().map(|g| g.to_array()[axis]).collect();
+            component.resize(length, 0.0);
+            component
+        };
+        let [x, y, z] = [0, 1, 2].map(component);
+        let mut bundles = Vec::new();
+        V::bundle([&x, &y, &z], &mut bundles);
         while neighbors.len() < bundles.len() * V::WIDTH {
             neighbors.push(7);
             weights.push(0.0);

@@ -6,6 +6,7 @@ pub mod error;
 pub mod grid;
 pub mod kernel;
 mod lanes;
+mod neighborhood;
 pub mod neighbors;
 pub mod parallel;
 pub mod parameter;

@@ -1,8 +1,7 @@
 //! Which particles and boundary samples lie within the support radius of each particle.
 
-use super::boundary::BoundarySet;
-use super::grid::{CellGrid, Rows};
-use super::kernel::REACH_SQUARED;
+use super::grid::Rows;
+use super::neighborhood::{Neighborhood, Surroundings};
 use super::parallel::{CHUNK, Threads, for_each_chunk};
 use super::vector::Vector;
 
@@ -16,8 +15,7 @@ pub(crate) const CELL_FACTOR: f32 = 1.000_1;
 /// [`Lanes`](super::lanes::Lanes) with the particle itself.
 #[derive(Debug, Default)]
 pub(crate) struct NeighborChunk<V: Vector> {
-    /// Sorted indices of fluid neighbours, particle after particle; longer than
-    /// the last list, so that the search can write ahead of knowing a hit.
+    /// Sorted indices of fluid neighbours, particle after particle.
     fluid: Vec<u32>,
     /// Where each particle's padded list ends, in bundles.
     bundle_ends: Vec<u32>,
@@ -26,10 +24,11 @@ pub(crate) struct NeighborChunk<V: Vector> {
     /// Sorted indices of boundary samples.
     boundary: Vec<u32>,
     boundary_ends: Vec<u32>,
-    /// V0 grad W of each fluid neighbour, zero for padding; filled by the density pass.
-    pub(crate) gradients: Vec<V::Bundle>,
-    /// V0 W of each fluid neighbour, zero for padding; filled by the density pass.
-    pub(crate) weights: Vec<f32>,
+    /// V0 grad W of each fluid neighbour, zero for padding.
+    gradients: Vec<V::Bundle>,
+    /// V0 W of each fluid neighbour, zero for padding.
+    weights: Vec<f32>,
+    neighborhood: Neighborhood,
 }
 
 /// The padded list of one particle.
@@ -63,7 +62,7 @@ impl<V: Vector> NeighborChunk<V> {
         &self.boundary[Self::span(&self.boundary_ends, local)]
     }
 
-    /// Fluid neighbours with what the density pass stored beside them.
+    /// Fluid neighbours with their kernel values and gradients.
     #[inline(always)]
     pub(crate) fn bundles(&self, local: usize) -> Bundles<'_, V> {
         let span = Self::span(&self.bundle_ends, local);
@@ -86,102 +85,79 @@ impl<V: Vector> NeighborChunk<V> {
         4 * words + size_of::<V::Bundle>() * self.gradients.capacity()
     }
 
-    fn find(
-        &mut self,
-        first: usize,
-        positions: &[V],
-        grid: &CellGrid,
-        boundary: &BoundarySet<V>,
-        reach2: f32,
-    ) {
+    /// Finds the neighbours of the chunk's particles, the first of which is
+    /// `first`, and what follows from all positions.
+    fn find(&mut self, first: usize, around: &Surroundings<V>, results: Results<V>) {
+        let Surroundings { positions, grid, boundary, kernel, volume, .. } = *around;
         self.bundle_ends.clear();
         self.fluid_counts.clear();
         self.boundary.clear();
         self.boundary_ends.clear();
+        self.fluid.clear();
+        self.gradients.clear();
+        self.weights.clear();
         let (mut fluid_rows, mut boundary_rows) = (Rows::default(), Rows::default());
-        let mut candidates = Candidates::default();
+        let mut walled = false;
+        // Where the particles of the present cell start among the candidates.
+        let mut own = 0;
         let mut cell = usize::MAX;
-        let mut used = 0;
-        for i in first..positions.len().min(first + CHUNK) {
+        for local in 0..results.densities.len() {
+            let i = first + local;
             let x = positions[i];
             if grid.cell_of(i) != cell {
                 cell = grid.cell_of(i);
                 grid.rows(x, &mut fluid_rows);
                 boundary.grid().rows(x, &mut boundary_rows);
-                candidates.collect(positions, &fluid_rows);
+                walled = boundary_rows.points().next().is_some();
+                self.neighborhood.collect(positions, &fluid_rows);
+                own = fluid_rows.place_of(i);
             }
-            let room = used + candidates.indices.len() + V::WIDTH;
-            if self.fluid.len() < room {
-                self.fluid.resize(room + room / 8, 0);
-            }
-            let count = candidates.hits(x, i as u32, reach2, &mut self.fluid[used..]);
-            let padded = count.next_multiple_of(V::WIDTH);
-            self.fluid[used + count..used + padded].fill(i as u32);
-            used += padded;
+            let count = self.neighborhood.search(x, own, around);
+            own += 1;
+            let sums = self.neighborhood.evaluate(i, around);
+            self.fluid.extend(self.neighborhood.indices());
+            self.fluid.resize(self.fluid.len().next_multiple_of(V::WIDTH), i as u32);
+            self.weights.extend_from_slice(self.neighborhood.weights::<V>());
+            self.neighborhood.bundle::<V>(&mut self.gradients);
             self.fluid_counts.push(count as u32);
-            self.bundle_ends.push((used / V::WIDTH) as u32);
-            for j in boundary_rows.points() {
-                if (x - boundary.positions()[j]).length_squared() < reach2 {
-                    self.boundary.push(j as u32);
+            self.bundle_ends.push(self.gradients.len() as u32);
+
+            let mut density = kernel.center() * volume + sums.weight;
+            let mut gradient_sum = sums.gradient;
+            let walls = self.boundary.len();
+            if walled {
+                for k in boundary_rows.points() {
+                    let offset = x - boundary.positions()[k];
+                    if offset.length_squared() < around.reach_squared() {
+                        self.boundary.push(k as u32);
+                        let volume = boundary.volumes()[k];
+                        density += volume * kernel.value(offset.length_squared());
+                        let other = u32::MAX - k as u32;
+                        let gradient = kernel.pair_gradient(offset, around.places[i], other);
+                        gradient_sum += gradient * volume;
+                    }
                 }
             }
             self.boundary_ends.push(self.boundary.len() as u32);
+            results.densities[local] = density;
+            results.gradient_sums[local] = gradient_sum;
+            results.diagonals[local] =
+                gradient_sum.length_squared() * around.lightness[i] + sums.squares;
+            results.counts[local] = (count + self.boundary.len() - walls) as u32;
         }
     }
 }
 
-/// The particles in the cells around one cell, one array per component, so
-/// that their distances to a point are found several at a time.
-#[derive(Default)]
-struct Candidates {
-    components: [Vec<f32>; 3],
-    indices: Vec<u32>,
-    distances: Vec<f32>,
-}
-
-impl Candidates {
-    fn collect<V: Vector>(&mut self, positions: &[V], rows: &Rows) {
-        self.indices.clear();
-        self.indices.extend(rows.points().map(|j| j as u32));
-        for (axis, components) in self.components[..V::DIM].iter_mut().enumerate() {
-            components.clear();
-            for &(start, end) in rows.ranges() {
-                let row = &positions[start as usize..end as usize];
-                components.extend(row.iter().map(|position| position.to_array()[axis]));
-            }
-        }
-        self.distances.resize(self.indices.len(), 0.0);
-    }
-
-    /// Writes the indices within reach of `x` to `out`, which has room for all
-    /// candidates, leaving out `own`. Returns how many there are.
-    #[inline(always)]
-    fn hits<V: Vector>(&mut self, x: V, own: u32, reach2: f32, out: &mut [u32]) -> usize {
-        let count = self.indices.len();
-        let x = x.to_array();
-        let [xs, ys, zs] = &self.components;
-        let distances = &mut self.distances[..count];
-        let (xs, ys) = (&xs[..count], &ys[..count]);
-        for k in 0..count {
-            let (dx, dy) = (x[0] - xs[k], x[1] - ys[k]);
-            distances[k] = dx * dx + dy * dy;
-        }
-        if V::DIM == 3 {
-            let zs = &zs[..count];
-            for k in 0..count {
-                let dz = x[2] - zs[k];
-                distances[k] += dz * dz;
-            }
-        }
-        let out = &mut out[..count];
-        let mut hits = 0;
-        for (&distance, &j) in distances.iter().zip(&self.indices) {
-            // Written before it is known to be a hit: a branch would miss half the time.
-            out[hits] = j;
-            hits += usize::from(distance < reach2 && j != own);
-        }
-        hits
-    }
+/// What follows from the positions of the particles of a chunk.
+pub(crate) struct Results<'a, V> {
+    /// Density over rest density.
+    pub(crate) densities: &'a mut [f32],
+    /// G: the sum of V grad W over all neighbours, boundary included, in 1/m.
+    pub(crate) gradient_sums: &'a mut [V],
+    /// D: |G|²/rho0 plus the sum of |V0 grad W|²/rho0 over fluid neighbours.
+    pub(crate) diagonals: &'a mut [f32],
+    /// Number of neighbours, boundary included.
+    pub(crate) counts: &'a mut [u32],
 }
 
 /// Neighbour lists of all particles of a world.
@@ -192,33 +168,35 @@ pub(crate) struct NeighborLists<V: Vector> {
 }
 
 impl<V: Vector> NeighborLists<V> {
-    /// Finds the neighbours of `positions`, sorted as in `grid`.
+    /// Finds the neighbours of all particles, and what follows from their positions.
     pub(crate) fn find(
         &mut self,
         threads: Threads,
-        positions: &[V],
-        grid: &CellGrid,
-        boundary: &BoundarySet<V>,
-        support_radius: f32,
+        around: &Surroundings<V>,
+        results: Results<V>,
     ) {
-        self.used = positions.len().div_ceil(CHUNK);
+        self.used = around.positions.len().div_ceil(CHUNK);
         if self.chunks.len() < self.used {
             self.chunks.resize_with(self.used, Default::default);
         }
-        let reach2 = support_radius * support_radius * REACH_SQUARED;
-        for_each_chunk(threads, self.chunks_mut().iter_mut().enumerate(), |(index, chunk)| {
-            chunk.find(index * CHUNK, positions, grid, boundary, reach2);
+        let Results { densities, gradient_sums, diagonals, counts } = results;
+        let chunks = self.chunks[..self.used]
+            .iter_mut()
+            .zip(densities.chunks_mut(CHUNK))
+            .zip(gradient_sums.chunks_mut(CHUNK))
+            .zip(diagonals.chunks_mut(CHUNK))
+            .zip(counts.chunks_mut(CHUNK))
+            .enumerate();
+        for_each_chunk(threads, chunks, |(index, chunk)| {
+            let ((((chunk, densities), gradient_sums), diagonals), counts) = chunk;
+            let results = Results { densities, gradient_sums, diagonals, counts };
+            chunk.find(index * CHUNK, around, results);
         });
     }
 
     /// The chunks of the particles, in order.
     pub(crate) fn chunks(&self) -> &[NeighborChunk<V>] {
         &self.chunks[..self.used]
-    }
-
-    /// The chunks of the particles, in order.
-    pub(crate) fn chunks_mut(&mut self) -> &mut [NeighborChunk<V>] {
-        &mut self.chunks[..self.used]
     }
 
     /// The chunk of a particle and the particle's place in it.
@@ -240,7 +218,7 @@ pub(crate) fn brute_force<V: Vector>(
     others: &[V],
     support_radius: f32,
 ) -> Vec<Vec<u32>> {
-    let reach2 = support_radius * support_radius * REACH_SQUARED;
+    let reach2 = support_radius * support_radius * super::kernel::REACH_SQUARED;
     points
         .iter()
         .map(|&x| {
@@ -253,6 +231,9 @@ pub(crate) fn brute_force<V: Vector>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::boundary::BoundarySet;
+    use super::super::grid::CellGrid;
+    use super::super::kernel::CubicSpline;
     use super::*;
     use bevy_math::{Vec2, Vec3};
     use bevy_tasks::TaskPoolBuilder;
@@ -267,6 +248,39 @@ mod tests {
         (0..count).map(|_| V::from_array([next(), next(), next()])).collect()
     }
 
+    /// The sums of a particle against plain loops over its neighbours.
+    fn check_sums<V: Vector>(
+        i: usize,
+        around: &Surroundings<V>,
+        fluid: &[u32],
+        walls: &[u32],
+        density: f32,
+        gradient_sum: V,
+        diagonal: f32,
+    ) {
+        let Surroundings { positions, kernel, volume, boundary, places, .. } = *around;
+        let mut expected = kernel.center() * volume;
+        let (mut sum, mut squares) = (V::ZERO, 0.0);
+        for &j in fluid {
+            let offset = positions[i] - positions[j as usize];
+            expected += volume * kernel.value(offset.length_squared());
+            let gradient = kernel.pair_gradient(offset, places[i], places[j as usize]) * volume;
+            sum += gradient;
+            squares += gradient.length_squared();
+        }
+        for &k in walls {
+            let offset = positions[i] - boundary.positions()[k as usize];
+            let volume = boundary.volumes()[k as usize];
+            expected += volume * kernel.value(offset.length_squared());
+            sum += kernel.pair_gradient(offset, places[i], u32::MAX - k) * volume;
+        }
+        assert!((density - expected).abs() <= 1e-4 * expected, "{density} {expected}");
+        let scale = squares.sqrt() * (fluid.len() as f32).sqrt() + Vector::length(sum);
+        assert!(Vector::length(gradient_sum - sum) <= 1e-4 * scale, "{gradient_sum:?} {sum:?}");
+        let expected = Vector::length_squared(sum) + squares;
+        assert!((diagonal - expected).abs() <= 1e-3 * expected, "{diagonal} {expected}");
+    }
+
     fn check<V: Vector>(points: &[V], samples: &[V], support_radius: f32, threads: Threads) {
         let ids: Vec<u32> = (0..points.len() as u32).collect();
         let mut grid = CellGrid::default();
@@ -275,7 +289,25 @@ mod tests {
         let mut boundary = BoundarySet::default();
         boundary.rebuild(samples, support_radius);
         let mut lists = NeighborLists::default();
-        lists.find(threads, &positions, &grid, &boundary, support_radius);
+        let kernel = CubicSpline::new(support_radius);
+        let (mut densities, mut diagonals) = (vec![0.0; points.len()], vec![0.0; points.len()]);
+        let (mut gradient_sums, mut counts) = (vec![V::ZERO; points.len()], vec![0; points.len()]);
+        let around = Surroundings {
+            positions: &positions,
+            places: &ids,
+            lightness: &vec![1.0; points.len()],
+            grid: &grid,
+            boundary: &boundary,
+            kernel: &kernel,
+            volume: 0.5,
+        };
+        let results = Results {
+            densities: &mut densities,
+            gradient_sums: &mut gradient_sums,
+            diagonals: &mut diagonals,
+            counts: &mut counts,
+        };
+        lists.find(threads, &around, results);
         let fluid = brute_force(&positions, &positions, support_radius);
         let walls = brute_force(&positions, boundary.positions(), support_radius);
         for i in 0..positions.len() {
@@ -288,6 +320,8 @@ mod tests {
             let mut found = chunk.boundary(local).to_vec();
             found.sort_unstable();
             assert_eq!(found, walls[i], "boundary neighbours of {:?}", positions[i]);
+            assert_eq!(counts[i] as usize, expected.len() + walls[i].len());
+            check_sums(i, &around, &expected, &walls[i], densities[i], gradient_sums[i], diagonals[i]);
         }
     }
 

@@ -10,9 +10,9 @@ use bevy_tasks::TaskPool;
 /// small scene still spreads over the threads.
 pub(crate) const CHUNK: usize = 512;
 
-/// Number of chunks below which a loop stays on the calling thread, where
+/// Number of particles below which loops stay on the calling thread, where
 /// waking the pool costs more than it gains.
-const SERIAL_BELOW: usize = 8;
+const SERIAL_BELOW: usize = 4096;
 
 /// Where a solver runs its loops. The result is the same bit for bit.
 #[derive(Clone, Copy, Default)]
@@ -22,6 +22,13 @@ pub enum Threads<'a> {
     Serial,
     /// On a task pool, the calling thread helping.
     Pool(&'a TaskPool),
+}
+
+impl Threads<'_> {
+    /// These threads, or the calling one alone where that is faster for `particles`.
+    pub(crate) fn for_particles(self, particles: usize) -> Self {
+        if particles < SERIAL_BELOW { Threads::Serial } else { self }
+    }
 }
 
 impl core::fmt::Debug for Threads<'_> {
@@ -43,7 +50,7 @@ where
     I::Item: Send,
 {
     match threads {
-        Threads::Pool(pool) if chunks.len() >= SERIAL_BELOW => {
+        Threads::Pool(pool) if chunks.len() > 1 => {
             let queue = Mutex::new(chunks);
             let (queue, work) = (&queue, &work);
             pool.scope(|scope| {

@@ -21,7 +21,8 @@ use super::boundary::BoundarySet;
 use super::error::FluidError;
 use super::grid::CellGrid;
 use super::kernel::CubicSpline;
-use super::neighbors::{CELL_FACTOR, NeighborLists};
+use super::neighborhood::Surroundings;
+use super::neighbors::{CELL_FACTOR, NeighborLists, Results};
 use super::parallel::Threads;
 use super::particles::ParticleId;
 use super::settings::{FluidMaterial, PressureSolver, WorldSettings};
@@ -199,6 +200,7 @@ impl<V: Vector> FluidWorld<V> {
     /// with [`FluidWorld::accelerate`] between this and the next stage.
     pub fn non_pressure_forces(&mut self, dt: f32, threads: Threads) {
         let start = Instant::now();
+        let threads = threads.for_particles(self.len());
         self.remove_runaways(dt);
         self.refresh(threads);
         viscosity::accelerations(self, dt, threads);
@@ -209,6 +211,7 @@ impl<V: Vector> FluidWorld<V> {
     /// density from rising above the rest density.
     pub fn density_solve(&mut self, dt: f32, threads: Threads) {
         let start = Instant::now();
+        let threads = threads.for_particles(self.len());
         self.refresh(threads);
         self.stats.dt = dt;
         let report = dfsph::density_solve(self, dt, threads);
@@ -236,6 +239,7 @@ impl<V: Vector> FluidWorld<V> {
     /// applies the pressure that keeps the velocity from compressing further.
     pub fn divergence_solve(&mut self, dt: f32, threads: Threads) {
         let start = Instant::now();
+        let threads = threads.for_particles(self.len());
         self.refresh(threads);
         let report = dfsph::divergence_solve(self, dt, threads);
         self.stats.divergence_iterations = report.iterations;
@@ -335,6 +339,7 @@ impl<V: Vector> FluidWorld<V> {
         if self.fresh {
             return;
         }
+        let threads = threads.for_particles(self.len());
         let support_radius = self.settings.support_radius();
         self.grid.sort(
             &self.particles.positions,
@@ -346,14 +351,23 @@ impl<V: Vector> FluidWorld<V> {
         for (index, &place) in self.particles.places.iter().enumerate() {
             self.packed_of[place as usize] = index as u32;
         }
-        self.neighbors.find(
-            threads,
-            &self.particles.positions,
-            &self.grid,
-            &self.boundary,
-            support_radius,
-        );
-        dfsph::densities(self, threads);
+        let particles = &mut self.particles;
+        let around = Surroundings {
+            positions: &particles.positions,
+            places: &particles.places,
+            lightness: &particles.lightness,
+            grid: &self.grid,
+            boundary: &self.boundary,
+            kernel: &self.kernel,
+            volume: self.settings.spacing().powi(V::DIM as i32),
+        };
+        let results = Results {
+            densities: &mut particles.densities,
+            gradient_sums: &mut particles.gradient_sums,
+            diagonals: &mut particles.diagonals,
+            counts: &mut particles.neighbor_counts,
+        };
+        self.neighbors.find(threads, &around, results);
         if self.settings.dfsph.solver == PressureSolver::TwoLevel {
             self.coarse.assemble(&self.particles, &self.neighbors, &self.grid, threads);
         }
