@@ -2,6 +2,8 @@
 
 use core::marker::PhantomData;
 
+use bevy_math::Vec4;
+
 use super::vector::Vector;
 
 /// Distance, as a fraction of the support radius, that a coincident pair of
@@ -72,19 +74,18 @@ impl<V: Vector> CubicSpline<V> {
         offset * (slope * self.inverse_support / divisor)
     }
 
-    /// W at a squared distance in m², and the factor that makes grad W of the
-    /// offset: (dW/dr)/r, which is zero at distance zero.
+    /// W at four squared distances in m², and the factors that make grad W of
+    /// the offsets: (dW/dr)/r, which is zero at distance zero.
     #[inline(always)]
-    pub fn value_and_factor(&self, distance_squared: f32) -> (f32, f32) {
-        let distance = distance_squared.sqrt();
-        let q = distance * self.inverse_support;
-        let positive = |x: f32| if x > 0.0 { x } else { 0.0 };
-        let (outer, inner) = (positive(1.0 - q), positive(0.5 - q));
+    pub fn values_and_factors(&self, distances_squared: Vec4) -> (Vec4, Vec4) {
+        let distances = Vec4::from_array(distances_squared.to_array().map(f32::sqrt));
+        let q = distances * self.inverse_support;
+        let outer = (Vec4::ONE - q).max(Vec4::ZERO);
+        let inner = (Vec4::splat(0.5) - q).max(Vec4::ZERO);
         let (outer2, inner2) = (outer * outer, inner * inner);
-        let divisor = if distance > f32::MIN_POSITIVE { distance } else { f32::MIN_POSITIVE };
-        let value = self.scale * (2.0 * outer2 * outer - 8.0 * inner2 * inner);
-        let slope = self.scale * (24.0 * inner2 - 6.0 * outer2);
-        (value, slope * self.inverse_support / divisor)
+        let values = (outer2 * outer * 2.0 - inner2 * inner * 8.0) * self.scale;
+        let slopes = (inner2 * 24.0 - outer2 * 6.0) * (self.scale * self.inverse_support);
+        (values, slopes / distances.max(Vec4::splat(f32::MIN_POSITIVE)))
     }
 
     /// Whether a pair at a squared distance in m² counts as being at one point.

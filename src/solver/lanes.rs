@@ -23,8 +23,8 @@ pub trait Lanes: Sized {
     /// The vector that [`Lanes::widen`] was given.
     fn narrow(wide: Self::Wide) -> Self;
 
-    /// Appends gradients, given as one slice per component, whole bundles long.
-    fn bundle(components: [&[f32]; 3], bundles: &mut Vec<Self::Bundle>);
+    /// Writes four gradients, given by their components.
+    fn bundle(components: [Vec4; 3], bundles: &mut [Self::Bundle]);
 
     /// Calls `work` with each neighbour and its gradient, padding included.
     fn for_each_gradient(
@@ -105,9 +105,9 @@ impl Lanes for Vec2 {
     }
 
     #[inline(always)]
-    fn bundle([xs, ys, _]: [&[f32]; 3], bundles: &mut Vec<Vec4>) {
-        let pairs = xs.as_chunks::<2>().0.iter().zip(ys.as_chunks::<2>().0);
-        bundles.extend(pairs.map(|(x, y)| Vec4::new(x[0], y[0], x[1], y[1])));
+    fn bundle([x, y, _]: [Vec4; 3], bundles: &mut [Vec4]) {
+        let pair = |a: usize, b: usize| Vec4::new(x[a], y[a], x[b], y[b]);
+        bundles.copy_from_slice(&[pair(0, 1), pair(2, 3)]);
     }
 
     #[inline(always)]
@@ -202,9 +202,9 @@ impl Lanes for Vec3 {
     }
 
     #[inline(always)]
-    fn bundle([xs, ys, zs]: [&[f32]; 3], bundles: &mut Vec<Vec3A>) {
-        let components = xs.iter().zip(ys).zip(zs);
-        bundles.extend(components.map(|((&x, &y), &z)| Vec3A::new(x, y, z)));
+    fn bundle([x, y, z]: [Vec4; 3], bundles: &mut [Vec3A]) {
+        let single = |lane: usize| Vec3A::new(x[lane], y[lane], z[lane]);
+        bundles.copy_from_slice(&[single(0), single(1), single(2), single(3)]);
     }
 
     #[inline(always)]
@@ -293,15 +293,17 @@ mod tests {
         let gradients: Vec<V> = (10..15).map(vector).collect();
         let mut neighbors = vec![3u32, 0, 6, 1, 4];
         let mut weights: Vec<f32> = (0..5).map(|k| 0.25 * k as f32 + 0.5).collect();
-        let length = gradients.len().next_multiple_of(V::WIDTH);
-        let component = |axis: usize| -> Vec<f32> {
-            let mut component: Vec<f32> = gradients.iter().map(|g| g.to_array()[axis]).collect();
-            component.resize(length, 0.0);
-            component
-        };
-        let [x, y, z] = [0, 1, 2].map(component);
-        let mut bundles = Vec::new();
-        V::bundle([&x, &y, &z], &mut bundles);
+        let mut bundles = vec![V::Bundle::default(); 8 / V::WIDTH];
+        for (four, bundles) in gradients.chunks(4).zip(bundles.chunks_mut(4 / V::WIDTH)) {
+            let mut components = [[0.0; 4]; 3];
+            for (lane, gradient) in four.iter().enumerate() {
+                for (component, value) in components.iter_mut().zip(gradient.to_array()) {
+                    component[lane] = value;
+                }
+            }
+            V::bundle(components.map(Vec4::from_array), bundles);
+        }
+        bundles.truncate(gradients.len().div_ceil(V::WIDTH));
         while neighbors.len() < bundles.len() * V::WIDTH {
             neighbors.push(7);
             weights.push(0.0);

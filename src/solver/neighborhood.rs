@@ -1,6 +1,8 @@
 //! The neighbours of one particle after another, found and evaluated several
 //! at a time.
 
+use bevy_math::Vec4;
+
 use super::boundary::BoundarySet;
 use super::grid::{CellGrid, Rows};
 use super::kernel::{CubicSpline, REACH_SQUARED};
@@ -35,6 +37,8 @@ impl<V: Vector> Surroundings<'_, V> {
 /// Sums over the neighbours of a particle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sums<V> {
+    /// Number of neighbours.
+    pub(crate) count: u32,
     /// V0 W.
     pub(crate) weight: f32,
     /// V0 grad W, in 1/m.
@@ -43,22 +47,35 @@ pub(crate) struct Sums<V> {
     pub(crate) squares: f32,
 }
 
+/// Which lanes of four a mask names, packed to the front, and how many.
+const PACKED: [([u32; LANES], usize); 1 << LANES] = {
+    let mut table = [([0; LANES], 0); 1 << LANES];
+    let mut mask = 0;
+    while mask < table.len() {
+        let mut lane = 0;
+        while lane < LANES {
+            if mask & (1 << lane) != 0 {
+                let (lanes, count) = &mut table[mask];
+                lanes[*count] = lane as u32;
+                *count += 1;
+            }
+            lane += 1;
+        }
+        mask += 1;
+    }
+    table
+};
+
 /// The particles in and around a cell, one array per component, and of those
 /// the neighbours of one particle.
 #[derive(Debug, Default)]
 pub(crate) struct Neighborhood {
     candidates: Vec<u32>,
+    /// Padded to whole groups with what is no number, and so near to nothing.
     components: [Vec<f32>; 3],
-    distances: Vec<f32>,
-    /// Neighbours as places among the candidates.
+    /// Neighbours as places among the candidates, with room for a group more.
     hits: Vec<u32>,
     count: usize,
-    /// Offsets to the neighbours, then their gradients.
-    vectors: [Vec<f32>; 3],
-    squared: Vec<f32>,
-    factors: Vec<f32>,
-    weights: Vec<f32>,
-    lightness: Vec<f32>,
 }
 
 impl Neighborhood {
@@ -73,182 +90,205 @@ impl Neighborhood {
                 components.extend(row.iter().map(|position| position.to_array()[axis]));
             }
         }
-        let room = self.candidates.len() + LANES;
-        if self.distances.len() < room {
-            let [x, y, z] = &mut self.vectors;
-            for buffer in [
-                x,
-                y,
-                z,
-                &mut self.distances,
-                &mut self.squared,
-                &mut self.factors,
-                &mut self.weights,
-                &mut self.lightness,
-            ] {
-                buffer.resize(room, 0.0);
-            }
-            self.hits.resize(room, 0);
+        let padded = self.candidates.len().next_multiple_of(LANES);
+        for components in &mut self.components[..V::DIM] {
+            components.resize(padded, f32::NAN);
         }
+        if self.hits.len() < padded + LANES {
+            self.hits.resize(padded + LANES, 0);
+        }
+    }
+
+    /// Bytes of all buffers.
+    pub(crate) fn bytes(&self) -> usize {
+        let components = self.components.iter().map(Vec::capacity).sum::<usize>();
+        4 * (self.candidates.capacity() + components + self.hits.capacity())
     }
 
     /// Finds the neighbours of the particle at `x`, which is itself the
-    /// candidate `own`. Returns how many there are.
+    /// candidate `own`.
     #[inline(always)]
-    pub(crate) fn search<V: Vector>(&mut self, x: V, own: usize, around: &Surroundings<V>) -> usize {
-        let count = self.candidates.len();
-        let place = x.to_array();
-        let distances = &mut self.distances[..count];
+    fn search<V: Vector>(&mut self, x: V, own: usize, around: &Surroundings<V>) {
+        let place = x.to_array().map(Vec4::splat);
+        let reach_squared = Vec4::splat(around.reach_squared());
         let [xs, ys, zs] = &self.components;
-        let (xs, ys) = (&xs[..count], &ys[..count]);
-        for k in 0..count {
-            let (dx, dy) = (place[0] - xs[k], place[1] - ys[k]);
-            distances[k] = dx * dx + dy * dy;
-        }
-        if V::DIM == 3 {
-            let zs = &zs[..count];
-            for k in 0..count {
-                let dz = place[2] - zs[k];
-                distances[k] += dz * dz;
-            }
-        }
-        distances[own] = f32::INFINITY;
-        let reach_squared = around.reach_squared();
-        let hits = &mut self.hits[..count];
+        let (xs, ys, zs) = (groups(xs), groups(ys), groups(zs));
         let mut found = 0;
-        for (k, &distance) in distances.iter().enumerate() {
-            // Written before it is known to be a hit: a branch would miss half the time.
-            hits[found] = k as u32;
-            found += usize::from(distance < reach_squared);
+        for (group, (xs, ys)) in xs.iter().zip(ys).enumerate() {
+            let (dx, dy) = (Vec4::from_array(*xs) - place[0], Vec4::from_array(*ys) - place[1]);
+            let mut squared = dx * dx + dy * dy;
+            if V::DIM == 3 {
+                let dz = Vec4::from_array(zs[group]) - place[2];
+                squared += dz * dz;
+            }
+            let itself = u32::from(group == own / LANES) << (own % LANES);
+            let mask = squared.cmplt(reach_squared).bitmask() & !itself;
+            let (lanes, count) = PACKED[mask as usize];
+            let first = (group * LANES) as u32;
+            self.hits[found..found + LANES].copy_from_slice(&lanes.map(|lane| first + lane));
+            found += count;
         }
+        self.hits[found..found + LANES].fill(own as u32);
         self.count = found;
-        let hits = &hits[..found];
-        let padded = found.next_multiple_of(LANES);
-        // Padding lies beyond the support.
-        let far = [2.0 * around.kernel.support_radius(), 0.0, 0.0];
-        for axis in 0..V::DIM {
-            let vectors = &mut self.vectors[axis][..padded];
-            let components = &self.components[axis];
-            for (vector, &k) in vectors.iter_mut().zip(hits) {
-                *vector = place[axis] - components[k as usize];
-            }
-            vectors[found..].fill(far[axis]);
-        }
-        for (lightness, &k) in self.lightness.iter_mut().zip(hits) {
-            *lightness = around.lightness[self.candidates[k as usize] as usize];
-        }
-        found
     }
 
-    /// Evaluates the kernel and its gradient for the neighbours of particle `i`.
+    /// Finds and evaluates the neighbours of the particle `i`, which is the
+    /// candidate `own`. Appends them to the lists, in whole bundles.
     #[inline(always)]
-    pub(crate) fn evaluate<V: Vector>(&mut self, i: usize, around: &Surroundings<V>) -> Sums<V> {
-        let padded = self.count.next_multiple_of(LANES);
-        let [xs, ys, zs] = &mut self.vectors;
-        let (xs, ys, zs) = (&mut xs[..padded], &mut ys[..padded], &mut zs[..padded]);
-        let (squared, factors) = (&mut self.squared[..padded], &mut self.factors[..padded]);
-        let weights = &mut self.weights[..padded];
-        for k in 0..padded {
-            squared[k] = xs[k] * xs[k] + ys[k] * ys[k];
-        }
-        if V::DIM == 3 {
-            for k in 0..padded {
-                squared[k] += zs[k] * zs[k];
-            }
-        }
-        for k in 0..padded {
-            let (weight, factor) = around.kernel.value_and_factor(squared[k]);
-            weights[k] = weight * around.volume;
-            factors[k] = factor * around.volume;
-        }
-        for k in 0..padded {
-            xs[k] *= factors[k];
-            ys[k] *= factors[k];
-        }
-        if V::DIM == 3 {
-            for k in 0..padded {
-                zs[k] *= factors[k];
-            }
-        }
-        let mut nearest = [f32::INFINITY; LANES];
-        for squared in squared.as_chunks::<LANES>().0 {
+    pub(crate) fn visit<V: Vector>(
+        &mut self,
+        i: usize,
+        own: usize,
+        around: &Surroundings<V>,
+        lists: &mut Lists<V>,
+    ) -> Sums<V> {
+        let x = around.positions[i];
+        self.search(x, own, around);
+        let Self { candidates, components, hits, count } = self;
+        lists.reserve(*count + LANES);
+        let place = x.to_array();
+        let start = lists.used;
+        let present = Vec4::new(0.0, 1.0, 2.0, 3.0);
+        let far = 2.0 * around.kernel.support_radius();
+        let mut nearest = Vec4::INFINITY;
+        let (mut weight, mut squares) = (Vec4::ZERO, Vec4::ZERO);
+        let mut gradient = [Vec4::ZERO; 3];
+        for first in (0..*count).step_by(LANES) {
+            let mut offsets = [[0.0f32; LANES]; 3];
+            let mut indices = [0; LANES];
+            let mut lightness = [0.0f32; LANES];
+            let hits = &hits[first..first + LANES];
             for lane in 0..LANES {
-                nearest[lane] = if squared[lane] < nearest[lane] { squared[lane] } else { nearest[lane] };
-            }
-        }
-        let nearest = nearest.into_iter().fold(f32::INFINITY, f32::min);
-        if around.kernel.is_coincident(nearest) {
-            self.part_coincident(i, around);
-        }
-        self.sums()
-    }
-
-    /// Gives the neighbours at the particle's own place a direction.
-    #[cold]
-    fn part_coincident<V: Vector>(&mut self, i: usize, around: &Surroundings<V>) {
-        for k in 0..self.count {
-            if around.kernel.is_coincident(self.squared[k]) {
-                let j = self.candidates[self.hits[k] as usize] as usize;
-                let (own, other) = (around.places[i], around.places[j]);
-                let gradient = around.kernel.coincident_gradient(own, other) * around.volume;
-                let components = gradient.to_array();
+                let hit = hits[lane] as usize;
                 for axis in 0..V::DIM {
-                    self.vectors[axis][k] = components[axis];
+                    offsets[axis][lane] = components[axis][hit];
                 }
+                indices[lane] = candidates[hit];
+                lightness[lane] = around.lightness[indices[lane] as usize];
             }
-        }
-    }
-
-    #[inline(always)]
-    fn sums<V: Vector>(&self) -> Sums<V> {
-        let padded = self.count.next_multiple_of(LANES);
-        let lanes = |values: &[f32]| values[..padded].as_chunks::<LANES>().0.len();
-        let (mut weight, mut gradient, mut squares) =
-            ([0.0f32; LANES], [[0.0f32; LANES]; 3], [0.0f32; LANES]);
-        for block in 0..lanes(&self.weights) {
-            let span = block * LANES..block * LANES + LANES;
-            let weights = &self.weights[span.clone()];
-            let lightness = &self.lightness[span.clone()];
-            let mut square = [0.0f32; LANES];
-            for lane in 0..LANES {
-                weight[lane] += weights[lane];
-            }
+            let mut vectors = [Vec4::ZERO; 3];
+            let mut squared = Vec4::ZERO;
+            // The last group is filled up with the particle itself, out of its own reach.
+            let missing = present.cmpge(Vec4::splat((*count - first) as f32));
             for axis in 0..V::DIM {
-                let components = &self.vectors[axis][span.clone()];
-                for lane in 0..LANES {
-                    gradient[axis][lane] += components[lane];
-                    square[lane] += components[lane] * components[lane];
-                }
+                let offset = Vec4::splat(place[axis]) - Vec4::from_array(offsets[axis]);
+                vectors[axis] = Vec4::select(missing, Vec4::splat(far), offset);
+                squared += vectors[axis] * vectors[axis];
             }
-            for lane in 0..LANES {
-                squares[lane] += square[lane] * lightness[lane];
+            let (weights, factors) = around.kernel.values_and_factors(squared);
+            let (weights, factors) = (weights * around.volume, factors * around.volume);
+            let mut square = Vec4::ZERO;
+            for axis in 0..V::DIM {
+                vectors[axis] *= factors;
+                gradient[axis] += vectors[axis];
+                square += vectors[axis] * vectors[axis];
+            }
+            weight += weights;
+            squares += square * Vec4::from_array(lightness);
+            nearest = squared.min(nearest);
+            lists.write(start + first, &indices, weights, vectors);
+        }
+        lists.used = start + count.next_multiple_of(V::WIDTH);
+        let sums = Sums {
+            count: *count as u32,
+            weight: weight.element_sum(),
+            gradient: V::from_array(gradient.map(Vec4::element_sum)),
+            squares: squares.element_sum(),
+        };
+        if around.kernel.is_coincident(nearest.min_element()) {
+            part_coincident(i, start, sums, around, lists)
+        } else {
+            sums
+        }
+    }
+}
+
+/// The neighbour lists of a chunk of particles, as they grow.
+#[derive(Debug, Default)]
+pub(crate) struct Lists<V: Vector> {
+    /// Sorted indices of neighbours.
+    pub(crate) indices: Vec<u32>,
+    /// V0 W.
+    pub(crate) weights: Vec<f32>,
+    /// V0 grad W.
+    pub(crate) gradients: Vec<V::Bundle>,
+    /// Entries in use; beyond them there is room.
+    pub(crate) used: usize,
+}
+
+impl<V: Vector> Lists<V> {
+    /// Bytes of all buffers.
+    pub(crate) fn bytes(&self) -> usize {
+        4 * (self.indices.capacity() + self.weights.capacity())
+            + size_of::<V::Bundle>() * self.gradients.capacity()
+    }
+
+    #[inline(always)]
+    fn reserve(&mut self, more: usize) {
+        if self.indices.len() < self.used + more {
+            self.grow(self.used + more);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, least: usize) {
+        let room = (least + least / 8).next_multiple_of(LANES);
+        self.indices.resize(room, 0);
+        self.weights.resize(room, 0.0);
+        self.gradients.resize(room / V::WIDTH, V::Bundle::default());
+    }
+
+    /// Writes four entries from `at` on.
+    #[inline(always)]
+    fn write(
+        &mut self,
+        at: usize,
+        indices: &[u32; LANES],
+        weights: Vec4,
+        vectors: [Vec4; 3],
+    ) {
+        self.indices[at..at + LANES].copy_from_slice(indices);
+        self.weights[at..at + LANES].copy_from_slice(&weights.to_array());
+        let bundles = at / V::WIDTH..(at + LANES) / V::WIDTH;
+        V::bundle(vectors, &mut self.gradients[bundles]);
+    }
+}
+
+#[inline(always)]
+fn groups(values: &[f32]) -> &[[f32; LANES]] {
+    values.as_chunks::<LANES>().0
+}
+
+/// Gives the neighbours at the place of particle `i` a direction: replaces the
+/// gradients of its list, which starts at `start`.
+#[cold]
+fn part_coincident<V: Vector>(
+    i: usize,
+    start: usize,
+    mut sums: Sums<V>,
+    around: &Surroundings<V>,
+    lists: &mut Lists<V>,
+) -> Sums<V> {
+    let (positions, places) = (around.positions, around.places);
+    (sums.gradient, sums.squares) = (V::ZERO, 0.0);
+    for at in (start..lists.used).step_by(LANES) {
+        let mut vectors = [[0.0; LANES]; 3];
+        for lane in 0..LANES.min(lists.used - at) {
+            let j = lists.indices[at + lane] as usize;
+            if j == i {
+                continue;
+            }
+            let offset = positions[i] - positions[j];
+            let gradient =
+                around.kernel.pair_gradient(offset, places[i], places[j]) * around.volume;
+            sums.gradient += gradient;
+            sums.squares += gradient.length_squared() * around.lightness[j];
+            for (component, value) in vectors.iter_mut().zip(gradient.to_array()) {
+                component[lane] = value;
             }
         }
-        let sum = |lanes: [f32; LANES]| (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
-        Sums {
-            weight: sum(weight),
-            gradient: V::from_array(gradient.map(sum)),
-            squares: sum(squares),
-        }
+        let vectors = vectors.map(Vec4::from_array);
+        V::bundle(vectors, &mut lists.gradients[at / V::WIDTH..(at + LANES) / V::WIDTH]);
     }
-
-    /// The neighbours, in the order of the particles.
-    #[inline(always)]
-    pub(crate) fn indices(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
-        self.hits[..self.count].iter().map(|&k| self.candidates[k as usize])
-    }
-
-    /// V0 W of the neighbours, and zeros up to the length of whole bundles.
-    #[inline(always)]
-    pub(crate) fn weights<V: Vector>(&self) -> &[f32] {
-        &self.weights[..self.count.next_multiple_of(V::WIDTH)]
-    }
-
-    /// V0 grad W of the neighbours, and zeros up to the length of whole bundles.
-    #[inline(always)]
-    pub(crate) fn bundle<V: Vector>(&self, bundles: &mut Vec<V::Bundle>) {
-        let length = self.count.next_multiple_of(V::WIDTH);
-        let [xs, ys, zs] = &self.vectors;
-        V::bundle([&xs[..length], &ys[..length], &zs[..length]], bundles);
-    }
+    sums
 }

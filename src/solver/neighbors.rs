@@ -1,7 +1,7 @@
 //! Which particles and boundary samples lie within the support radius of each particle.
 
 use super::grid::Rows;
-use super::neighborhood::{Neighborhood, Surroundings};
+use super::neighborhood::{Lists, Neighborhood, Surroundings};
 use super::parallel::{CHUNK, Threads, for_each_chunk};
 use super::vector::Vector;
 
@@ -15,8 +15,8 @@ pub(crate) const CELL_FACTOR: f32 = 1.000_1;
 /// [`Lanes`](super::lanes::Lanes) with the particle itself.
 #[derive(Debug, Default)]
 pub(crate) struct NeighborChunk<V: Vector> {
-    /// Sorted indices of fluid neighbours, particle after particle.
-    fluid: Vec<u32>,
+    /// Fluid neighbours, particle after particle.
+    fluid: Lists<V>,
     /// Where each particle's padded list ends, in bundles.
     bundle_ends: Vec<u32>,
     /// Fluid neighbours of each particle, without padding.
@@ -24,10 +24,6 @@ pub(crate) struct NeighborChunk<V: Vector> {
     /// Sorted indices of boundary samples.
     boundary: Vec<u32>,
     boundary_ends: Vec<u32>,
-    /// V0 grad W of each fluid neighbour, zero for padding.
-    gradients: Vec<V::Bundle>,
-    /// V0 W of each fluid neighbour, zero for padding.
-    weights: Vec<f32>,
     neighborhood: Neighborhood,
 }
 
@@ -53,7 +49,7 @@ impl<V: Vector> NeighborChunk<V> {
     #[inline(always)]
     pub(crate) fn fluid(&self, local: usize) -> &[u32] {
         let start = Self::span(&self.bundle_ends, local).start * V::WIDTH;
-        &self.fluid[start..start + self.fluid_counts[local] as usize]
+        &self.fluid.indices[start..start + self.fluid_counts[local] as usize]
     }
 
     /// Boundary neighbours of the chunk's particle `local`.
@@ -68,21 +64,19 @@ impl<V: Vector> NeighborChunk<V> {
         let span = Self::span(&self.bundle_ends, local);
         let places = span.start * V::WIDTH..span.end * V::WIDTH;
         Bundles {
-            indices: &self.fluid[places.clone()],
-            gradients: &self.gradients[span],
-            weights: &self.weights[places],
+            indices: &self.fluid.indices[places.clone()],
+            gradients: &self.fluid.gradients[span],
+            weights: &self.fluid.weights[places],
         }
     }
 
     /// Bytes of all lists.
     fn bytes(&self) -> usize {
-        let words = self.fluid.capacity()
-            + self.bundle_ends.capacity()
+        let words = self.bundle_ends.capacity()
             + self.fluid_counts.capacity()
             + self.boundary.capacity()
-            + self.boundary_ends.capacity()
-            + self.weights.capacity();
-        4 * words + size_of::<V::Bundle>() * self.gradients.capacity()
+            + self.boundary_ends.capacity();
+        4 * words + self.fluid.bytes() + self.neighborhood.bytes()
     }
 
     /// Finds the neighbours of the chunk's particles, the first of which is
@@ -93,9 +87,10 @@ impl<V: Vector> NeighborChunk<V> {
         self.fluid_counts.clear();
         self.boundary.clear();
         self.boundary_ends.clear();
-        self.fluid.clear();
-        self.gradients.clear();
-        self.weights.clear();
+        // Taken out of what lies beside another thread's chunk in memory.
+        let mut fluid = core::mem::take(&mut self.fluid);
+        let mut neighborhood = core::mem::take(&mut self.neighborhood);
+        fluid.used = 0;
         let (mut fluid_rows, mut boundary_rows) = (Rows::default(), Rows::default());
         let mut walled = false;
         // Where the particles of the present cell start among the candidates.
@@ -109,18 +104,13 @@ impl<V: Vector> NeighborChunk<V> {
                 grid.rows(x, &mut fluid_rows);
                 boundary.grid().rows(x, &mut boundary_rows);
                 walled = boundary_rows.points().next().is_some();
-                self.neighborhood.collect(positions, &fluid_rows);
+                neighborhood.collect(positions, &fluid_rows);
                 own = fluid_rows.place_of(i);
             }
-            let count = self.neighborhood.search(x, own, around);
+            let sums = neighborhood.visit(i, own, around, &mut fluid);
             own += 1;
-            let sums = self.neighborhood.evaluate(i, around);
-            self.fluid.extend(self.neighborhood.indices());
-            self.fluid.resize(self.fluid.len().next_multiple_of(V::WIDTH), i as u32);
-            self.weights.extend_from_slice(self.neighborhood.weights::<V>());
-            self.neighborhood.bundle::<V>(&mut self.gradients);
-            self.fluid_counts.push(count as u32);
-            self.bundle_ends.push(self.gradients.len() as u32);
+            self.fluid_counts.push(sums.count);
+            self.bundle_ends.push((fluid.used / V::WIDTH) as u32);
 
             let mut density = kernel.center() * volume + sums.weight;
             let mut gradient_sum = sums.gradient;
@@ -143,8 +133,9 @@ impl<V: Vector> NeighborChunk<V> {
             results.gradient_sums[local] = gradient_sum;
             results.diagonals[local] =
                 gradient_sum.length_squared() * around.lightness[i] + sums.squares;
-            results.counts[local] = (count + self.boundary.len() - walls) as u32;
+            results.counts[local] = sums.count + (self.boundary.len() - walls) as u32;
         }
+        (self.fluid, self.neighborhood) = (fluid, neighborhood);
     }
 }
 
