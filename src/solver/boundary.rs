@@ -56,6 +56,13 @@ impl<V: Vector> BoundarySet<V> {
         }
     }
 
+    /// Bytes of all buffers.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<V>() * (self.given.capacity() + self.positions.capacity())
+            + 4 * self.volumes.capacity()
+            + self.grid.bytes()
+    }
+
     /// Number of samples.
     pub(crate) fn len(&self) -> usize {
         self.positions.len()

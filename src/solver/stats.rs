@@ -50,6 +50,10 @@ pub struct StepStats {
     pub density_iterations: u32,
     /// Iterations of the divergence solve.
     pub divergence_iterations: u32,
+    /// Applications of the pressure operator in both solves: an iteration is
+    /// one, the start of the Gauss-Seidel sweeps half of one, a coarse
+    /// correction one more, and the set-up of the coarse grid half of one a step.
+    pub applications: f32,
     /// Mean compression that the density solve stopped at, as a fraction of the rest density.
     pub density_error: f32,
     /// Mean growth of density in a step that the divergence solve stopped at, as a fraction.

@@ -2,7 +2,8 @@
 
 use bevy_fluid::solver::parallel::Threads;
 use bevy_fluid::solver::scene::Scene;
-use bevy_fluid::solver::simulation::Simulation;
+use bevy_fluid::solver::settings::PressureSolver;
+use bevy_fluid::solver::simulation::{Simulation, SimulationState};
 use bevy_fluid::solver::vector::Vector;
 use bevy_math::{Vec2, Vec3};
 use bevy_tasks::{TaskPool, TaskPoolBuilder};
@@ -15,9 +16,17 @@ fn pools() -> Vec<TaskPool> {
     THREADS.iter().map(|&count| TaskPoolBuilder::new().num_threads(count).build()).collect()
 }
 
-/// Steps once serially and once on each pool, all from the same state.
+/// Steps once serially and once on each pool, all from the same state, with
+/// every pressure solver.
 fn assert_same_on_all_pools<V: Vector>(simulation: &mut Simulation<V>, steps: usize) {
-    let state = simulation.state();
+    let mut state = simulation.state();
+    for solver in PressureSolver::ALL {
+        state.dfsph.solver = solver;
+        assert_same_from(&state, steps);
+    }
+}
+
+fn assert_same_from<V: Vector>(state: &SimulationState<V>, steps: usize) {
     let run = |threads: Threads| {
         let mut twin = Simulation::from_state(state.clone()).unwrap();
         let mut counts = Vec::new();

@@ -1,5 +1,6 @@
 //! The solvers on their own: against the reference, and in users' hands.
 
+mod allocation;
 mod bad_input;
 mod determinism;
 mod edits;

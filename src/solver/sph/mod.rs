@@ -217,6 +217,7 @@ impl<V: Vector> FluidWorld<V> {
         let report = dfsph::density_solve(self, dt, threads);
         self.stats.density_iterations = report.iterations;
         self.stats.density_error = report.error;
+        self.stats.applications += report.applications;
         self.last_step = dt;
         self.stats.add_time(Stage::DensitySolve, start);
     }
@@ -244,6 +245,7 @@ impl<V: Vector> FluidWorld<V> {
         let report = dfsph::divergence_solve(self, dt, threads);
         self.stats.divergence_iterations = report.iterations;
         self.stats.divergence_error = report.error;
+        self.stats.applications += report.applications;
         self.stats.add_time(Stage::DivergenceSolve, start);
     }
 
@@ -322,6 +324,19 @@ impl<V: Vector> FluidWorld<V> {
         self.searches
     }
 
+    /// Bytes of all buffers, room for growth included.
+    pub fn memory(&self) -> usize {
+        self.particles.bytes()
+            + self.unsorted.bytes()
+            + size_of::<ParticleId>() * self.ids.capacity()
+            + size_of::<u32>() * self.packed_of.capacity()
+            + self.boundary.bytes()
+            + self.grid.bytes()
+            + self.neighbors.bytes()
+            + self.workspace.bytes()
+            + self.coarse.bytes()
+    }
+
     fn view(&self, index: usize) -> ParticleView<V> {
         let particles = &self.particles;
         let body = &self.bodies[particles.bodies[index] as usize];
@@ -370,6 +385,7 @@ impl<V: Vector> FluidWorld<V> {
         self.neighbors.find(threads, &around, results);
         if self.settings.dfsph.solver == PressureSolver::TwoLevel {
             self.coarse.assemble(&self.particles, &self.neighbors, &self.grid, threads);
+            self.stats.applications += 0.5;
         }
         self.fresh = true;
         self.searches += 1;

@@ -68,6 +68,27 @@ impl<V: Vector> Packed<V> {
         self.resize_derived(self.positions.len());
     }
 
+    /// Bytes of all arrays.
+    pub(super) fn bytes(&self) -> usize {
+        let vectors = [
+            self.positions.capacity(),
+            self.velocities.capacity(),
+            self.gradient_sums.capacity(),
+            self.accelerations.capacity(),
+        ];
+        let numbers = [
+            self.places.capacity(),
+            self.bodies.capacity(),
+            self.lightness.capacity(),
+            self.density_impulses.capacity(),
+            self.divergence_impulses.capacity(),
+            self.densities.capacity(),
+            self.diagonals.capacity(),
+            self.neighbor_counts.capacity(),
+        ];
+        size_of::<V>() * vectors.iter().sum::<usize>() + 4 * numbers.iter().sum::<usize>()
+    }
+
     /// Gives the derived arrays the length of the others.
     pub(super) fn resize_derived(&mut self, len: usize) {
         self.densities.resize(len, 0.0);

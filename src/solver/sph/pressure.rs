@@ -60,8 +60,11 @@ impl Stopping {
 }
 
 /// What a solve did.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SolveReport {
     pub(super) iterations: u32,
+    /// Applications of the system's operator, those of the iterations included.
+    pub(super) applications: f32,
     /// Mean error that it stopped at, as a fraction of the rest density.
     pub(super) error: f32,
 }
@@ -115,7 +118,7 @@ impl<V: Vector> FluidWorld<V> {
     ) -> SolveReport {
         let FluidWorld { settings, particles, neighbors, workspace, grid, coarse, bodies, .. } = self;
         if particles.positions.is_empty() {
-            return SolveReport { iterations: 0, error: 0.0 };
+            return SolveReport::default();
         }
         workspace.velocities(particles, threads);
         let warm = settings.dfsph.warm_start / scale;
@@ -125,19 +128,12 @@ impl<V: Vector> FluidWorld<V> {
         let report = match settings.dfsph.solver {
             PressureSolver::Jacobi => system.jacobi(settings.dfsph.relaxation, stopping),
             solver => {
-                system.isolate();
-                system.accelerate();
-                if solver == PressureSolver::TwoLevel {
-                    system.correct_coarsely(coarse);
-                }
+                let coarse = (solver == PressureSolver::TwoLevel).then_some(coarse);
                 let mut densities = bodies.iter().map(|body| body.material.rest_density);
                 let first = densities.next();
+                let mixed = densities.any(|density| Some(density) != first);
                 let relaxation = settings.dfsph.over_relaxation;
-                if densities.all(|density| Some(density) == first) {
-                    system.gauss_seidel::<false>(relaxation, stopping)
-                } else {
-                    system.gauss_seidel::<true>(relaxation, stopping)
-                }
+                system.sweeps(coarse, mixed, relaxation, stopping)
             }
         };
         let Workspace { kappa, vectors, .. } = workspace;
@@ -227,6 +223,30 @@ impl<V: Vector> System<'_, V> {
         });
     }
 
+    /// Gauss-Seidel sweeps, after a correction on the coarse grid if there is one.
+    /// `mixed` if the rest densities differ.
+    fn sweeps(
+        &mut self,
+        coarse: Option<&mut Coarse<V>>,
+        mixed: bool,
+        relaxation: f32,
+        stopping: &Stopping,
+    ) -> SolveReport {
+        self.isolate();
+        self.accelerate();
+        let mut applications = 0.5;
+        if let Some(coarse) = coarse {
+            self.correct_coarsely(coarse);
+            applications += 1.0;
+        }
+        let report = if mixed {
+            self.gauss_seidel::<true>(relaxation, stopping)
+        } else {
+            self.gauss_seidel::<false>(relaxation, stopping)
+        };
+        SolveReport { applications: applications + report.applications, ..report }
+    }
+
     /// Sets the pressure of particles that get none to zero.
     fn isolate(&mut self) {
         let Workspace { kappa, step, .. } = &mut *self.workspace;
@@ -313,7 +333,7 @@ impl<V: Vector> System<'_, V> {
             iterations += 1;
             let error = (ordered_sum(partial) * f64::from(dt) / count as f64) as f32;
             if stopping.reached(iterations, error) {
-                return SolveReport { iterations, error };
+                return SolveReport { iterations, applications: iterations as f32, error };
             }
         }
     }
@@ -381,7 +401,7 @@ impl<V: Vector> System<'_, V> {
             iterations += 1;
             let error = (errors * f64::from(dt) / count as f64) as f32;
             if stopping.reached(iterations, error) {
-                return SolveReport { iterations, error };
+                return SolveReport { iterations, applications: iterations as f32, error };
             }
         }
     }

@@ -3,12 +3,13 @@
 use super::{Place, number, rows, scene};
 
 /// The fields of a line, in their order.
-const FIELDS: [&str; 16] = [
+const FIELDS: [&str; 17] = [
     "step",
     "time",
     "dt",
     "iterations_density",
     "iterations_divergence",
+    "applications",
     "density_error",
     "divergence_error",
     "mean_density",
