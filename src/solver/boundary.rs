@@ -3,6 +3,7 @@
 use super::grid::{CellGrid, Rows};
 use super::kernel::{CubicSpline, REACH_SQUARED};
 use super::neighbors::CELL_FACTOR;
+use super::parallel::Threads;
 use super::vector::Vector;
 
 /// All boundary samples of a world, sorted by cell.
@@ -31,9 +32,10 @@ impl<V: Vector> BoundarySet<V> {
         self.given.extend_from_slice(samples);
         self.support_radius = support_radius;
         let ids: Vec<u32> = (0..samples.len() as u32).collect();
-        self.grid.sort(samples, &ids, support_radius * CELL_FACTOR);
+        self.grid.sort(samples, &ids, support_radius * CELL_FACTOR, Threads::Serial);
         self.positions.clear();
-        self.positions.extend(self.grid.order().map(|given| samples[given]));
+        let grid = &self.grid;
+        self.positions.extend((0..grid.len()).map(|sorted| samples[grid.point(sorted)]));
         self.weigh(support_radius);
         true
     }

@@ -4,6 +4,7 @@
 //! time depends on how far the points are spread (the compact grid of Ihmsen
 //! et al. 2011 without its hash).
 
+use super::parallel::{CHUNK, Threads, for_each_chunk};
 use super::vector::Vector;
 
 /// Largest cell coordinate. Points farther out share the outermost cells, where
@@ -23,8 +24,8 @@ const SLOW: usize = 0;
 /// has a single layer, wherever it stands.
 const ORDER: [usize; 3] = [1, 2, 0];
 
-/// Digit size of the radix sort in bits.
-const DIGIT_BITS: u32 = 11;
+/// Largest digit of the radix sort in bits.
+const MAX_DIGIT_BITS: u32 = 11;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
@@ -55,7 +56,7 @@ pub struct Stripe {
 /// threads, and a sweep in this order goes up every column from its bottom.
 #[derive(Debug, Default)]
 pub struct CellGrid {
-    cell_size: f64,
+    inverse_cell_size: f64,
     /// A cell below the lowest occupied one along each axis.
     origin: [i64; 3],
     /// Number of cells along each axis, empty ones on both sides included.
@@ -83,21 +84,33 @@ impl CellGrid {
     ///
     /// The order is a function of positions and ids alone, whatever order the
     /// points come in. Every coordinate must be finite.
-    pub fn sort<V: Vector>(&mut self, points: &[V], ids: &[u32], cell_size: f32) {
-        self.cell_size = f64::from(cell_size);
+    pub fn sort<V: Vector>(
+        &mut self,
+        points: &[V],
+        ids: &[u32],
+        cell_size: f32,
+        threads: Threads,
+    ) {
+        self.inverse_cell_size = 1.0 / f64::from(cell_size);
         self.lay_out(points);
-        self.entries.clear();
-        for (point, &position) in points.iter().enumerate() {
-            let cell = self.cell(position);
-            self.entries.push(Entry { key: self.key(cell), point: point as u32 });
-        }
+        let mut entries = core::mem::take(&mut self.entries);
+        entries.resize(points.len(), Entry::default());
+        let chunks = entries.chunks_mut(CHUNK).zip(points.chunks(CHUNK)).enumerate();
+        for_each_chunk(threads, chunks, |(index, (entries, points))| {
+            for (local, (entry, &position)) in entries.iter_mut().zip(points).enumerate() {
+                let point = (index * CHUNK + local) as u32;
+                *entry = Entry { key: self.key(self.cell(position)), point };
+            }
+        });
+        self.entries = entries;
         self.sort_entries();
         self.collect_cells(ids);
     }
 
-    /// Index into the sorted slice of points: `order()[k]` is the k-th point's old index.
-    pub fn order(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
-        self.entries.iter().map(|entry| entry.point as usize)
+    /// Index in the unsorted slice of the k-th sorted point.
+    #[inline(always)]
+    pub fn point(&self, sorted: usize) -> usize {
+        self.entries[sorted].point as usize
     }
 
     /// Index of the occupied cell that holds the k-th sorted point.
@@ -229,7 +242,7 @@ impl CellGrid {
         let components = position.to_array();
         let mut cell = [0i64; 3];
         for axis in 0..V::DIM {
-            let scaled = (f64::from(components[axis]) / self.cell_size).clamp(-limit, limit);
+            let scaled = (f64::from(components[axis]) * self.inverse_cell_size).clamp(-limit, limit);
             let truncated = scaled as i64;
             let floor = truncated - i64::from(scaled < truncated as f64);
             cell[axis] = floor - self.origin[axis];
@@ -248,9 +261,12 @@ impl CellGrid {
         self.scratch.clear();
         self.scratch.resize(count, Entry::default());
         let highest = self.entries.iter().map(|entry| entry.key).max().unwrap_or(0);
-        let digits = 1usize << DIGIT_BITS;
+        let bits = u64::BITS - highest.leading_zeros();
+        // As many passes as it takes, over digits of about the same size.
+        let digit_bits = bits.div_ceil(bits.div_ceil(MAX_DIGIT_BITS).max(1));
+        let digits = 1usize << digit_bits;
         let mut shift = 0;
-        while shift < u64::BITS && highest >> shift > 0 {
+        while shift < bits {
             let digit = |entry: &Entry| (entry.key >> shift) as usize & (digits - 1);
             self.histogram.clear();
             self.histogram.resize(digits, 0);
@@ -267,7 +283,7 @@ impl CellGrid {
                 *slot += 1;
             }
             core::mem::swap(&mut self.entries, &mut self.scratch);
-            shift += DIGIT_BITS;
+            shift += digit_bits;
         }
     }
 
@@ -283,7 +299,11 @@ impl CellGrid {
             let key = self.entries[start].key;
             let cell = &mut self.entries[start..];
             let count = cell.iter().take_while(|entry| entry.key == key).count();
-            cell[..count].sort_unstable_by_key(|entry| ids[entry.point as usize]);
+            let id = |entry: &Entry| ids[entry.point as usize];
+            // Most cells come in order: the radix sort keeps that of the last step.
+            if !cell[..count].is_sorted_by_key(id) {
+                cell[..count].sort_unstable_by_key(id);
+            }
             self.cell_of.resize(start + count, self.keys.len() as u32);
             if key >= layer_end {
                 let layer = key / self.stride[SLOW];
@@ -393,8 +413,8 @@ mod tests {
 
     fn sorted<V: Vector>(points: &[V], ids: &[u32]) -> Vec<u32> {
         let mut grid = CellGrid::default();
-        grid.sort(points, ids, 1.0);
-        grid.order().map(|old| ids[old]).collect()
+        grid.sort(points, ids, 1.0, Threads::Serial);
+        (0..grid.len()).map(|sorted| ids[grid.point(sorted)]).collect()
     }
 
     #[test]
@@ -418,7 +438,7 @@ mod tests {
             Vec2::new(-0.3, 0.2),
         ];
         let mut grid = CellGrid::default();
-        grid.sort(&points, &[0, 1, 2, 3], 1.0);
+        grid.sort(&points, &[0, 1, 2, 3], 1.0, Threads::Serial);
         assert_eq!(grid.keys.len(), 4);
         let mut rows = Rows::default();
         grid.rows(points[0], &mut rows);
@@ -431,7 +451,7 @@ mod tests {
         let mut rows = Rows::default();
         grid.rows(Vec2::ZERO, &mut rows);
         assert_eq!(rows.points().count(), 0);
-        grid.sort(&[Vec2::new(5.5, 5.5), Vec2::new(9.5, 5.5)], &[0, 1], 1.0);
+        grid.sort(&[Vec2::new(5.5, 5.5), Vec2::new(9.5, 5.5)], &[0, 1], 1.0, Threads::Serial);
         for y in -20..20 {
             for x in -20..20 {
                 grid.rows(Vec2::new(x as f32 + 0.5, y as f32 + 0.5), &mut rows);

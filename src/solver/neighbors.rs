@@ -275,8 +275,8 @@ mod tests {
     fn check<V: Vector>(points: &[V], samples: &[V], support_radius: f32, threads: Threads) {
         let ids: Vec<u32> = (0..points.len() as u32).collect();
         let mut grid = CellGrid::default();
-        grid.sort(points, &ids, support_radius * CELL_FACTOR);
-        let positions: Vec<V> = grid.order().map(|old| points[old]).collect();
+        grid.sort(points, &ids, support_radius * CELL_FACTOR, threads);
+        let positions: Vec<V> = (0..grid.len()).map(|sorted| points[grid.point(sorted)]).collect();
         let mut boundary = BoundarySet::default();
         boundary.rebuild(samples, support_radius);
         let mut lists = NeighborLists::default();

@@ -3,6 +3,7 @@
 use super::packed::GONE;
 use super::{Body, FluidWorld};
 use crate::solver::error::FluidError;
+use crate::solver::parallel::Threads;
 use crate::solver::particles::{FluidParticles, ParticleId};
 use crate::solver::settings::FluidMaterial;
 use crate::solver::vector::Vector;
@@ -142,7 +143,7 @@ impl<V: Vector> FluidWorld<V> {
                 kept.push(index);
             }
         }
-        self.unsorted.take_in_order(particles, kept.into_iter());
+        self.unsorted.take_in_order(particles, kept.len(), |k| kept[k], Threads::Serial);
         core::mem::swap(&mut self.particles, &mut self.unsorted);
         // Until the next search, too, a particle is found where it moved up to.
         for (index, &place) in self.particles.places.iter().enumerate() {

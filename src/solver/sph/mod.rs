@@ -360,8 +360,11 @@ impl<V: Vector> FluidWorld<V> {
             &self.particles.positions,
             &self.particles.places,
             support_radius * CELL_FACTOR,
+            threads,
         );
-        self.unsorted.take_in_order(&self.particles, self.grid.order());
+        let grid = &self.grid;
+        let order = |sorted| grid.point(sorted);
+        self.unsorted.take_in_order(&self.particles, grid.len(), order, threads);
         core::mem::swap(&mut self.particles, &mut self.unsorted);
         for (index, &place) in self.particles.places.iter().enumerate() {
             self.packed_of[place as usize] = index as u32;

@@ -1,5 +1,6 @@
 //! The packed arrays that the solver's loops run over.
 
+use crate::solver::parallel::{CHUNK, Threads, for_each_chunk};
 use crate::solver::vector::Vector;
 
 /// Packed index of a particle that was removed.
@@ -46,26 +47,54 @@ impl<V: Vector> Packed<V> {
         self.resize_derived(0);
     }
 
-    /// Replaces the particles by those of `source` in a new order. What depends
-    /// on the neighbours is left to be computed.
+    /// Replaces the particles by `len` of `source` in a new order: the k-th is
+    /// the old `order(k)`-th. What depends on the neighbours is left to be computed.
     pub(super) fn take_in_order(
         &mut self,
         source: &Self,
-        order: impl ExactSizeIterator<Item = usize>,
+        len: usize,
+        order: impl Fn(usize) -> usize + Sync,
+        threads: Threads,
     ) {
-        self.clear();
-        for old in order {
-            self.positions.push(source.positions[old]);
-            self.velocities.push(source.velocities[old]);
-            self.places.push(source.places[old]);
-            self.bodies.push(source.bodies[old]);
-            self.lightness.push(source.lightness[old]);
-            self.density_impulses.push(source.density_impulses[old]);
-            self.divergence_impulses.push(source.divergence_impulses[old]);
-            // An edit between two stages must not lose the forces added so far.
-            self.accelerations.push(source.accelerations[old]);
-        }
-        self.resize_derived(self.positions.len());
+        self.positions.resize(len, V::ZERO);
+        self.velocities.resize(len, V::ZERO);
+        self.places.resize(len, 0);
+        self.bodies.resize(len, 0);
+        self.lightness.resize(len, 0.0);
+        self.density_impulses.resize(len, 0.0);
+        self.divergence_impulses.resize(len, 0.0);
+        self.resize_derived(len);
+        let chunks = self
+            .positions
+            .chunks_mut(CHUNK)
+            .zip(self.velocities.chunks_mut(CHUNK))
+            .zip(self.places.chunks_mut(CHUNK))
+            .zip(self.bodies.chunks_mut(CHUNK))
+            .zip(self.lightness.chunks_mut(CHUNK))
+            .zip(self.density_impulses.chunks_mut(CHUNK))
+            .zip(self.divergence_impulses.chunks_mut(CHUNK))
+            .zip(self.accelerations.chunks_mut(CHUNK))
+            .enumerate();
+        for_each_chunk(threads, chunks, |(index, chunk)| {
+            let (rest, accelerations) = chunk;
+            let (rest, divergence_impulses) = rest;
+            let (rest, density_impulses) = rest;
+            let (rest, lightness) = rest;
+            let (rest, bodies) = rest;
+            let ((positions, velocities), places) = rest;
+            for local in 0..positions.len() {
+                let old = order(index * CHUNK + local);
+                positions[local] = source.positions[old];
+                velocities[local] = source.velocities[old];
+                places[local] = source.places[old];
+                bodies[local] = source.bodies[old];
+                lightness[local] = source.lightness[old];
+                density_impulses[local] = source.density_impulses[old];
+                divergence_impulses[local] = source.divergence_impulses[old];
+                // An edit between two stages must not lose the forces added so far.
+                accelerations[local] = source.accelerations[old];
+            }
+        });
     }
 
     /// Bytes of all arrays.
