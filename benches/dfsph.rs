@@ -96,14 +96,15 @@ fn fastest<V: Vector>(simulation: &mut Simulation<V>, threads: Threads) -> [f64;
 fn line<V: Vector>(scene: &Scene<V>, name: &str, threads: Threads) {
     let density = Stage::DensitySolve as usize;
     // What more iterations cost, so that the start of a solve is not counted.
-    let mut iteration = |solver: PressureSolver| {
-        let mut time = |iterations| {
+    let iteration = |solver: PressureSolver| {
+        let time = |iterations| {
             let mut simulation = under_way(scene, solver, Some(iterations), threads);
             fastest(&mut simulation, threads)[density]
         };
         (time(ITERATIONS) - time(2)) / f64::from(ITERATIONS - 2)
     };
-    let (jacobi, sweep) = (iteration(PressureSolver::Jacobi), iteration(PressureSolver::GaussSeidel));
+    let (jacobi, sweep) =
+        (iteration(PressureSolver::Jacobi), iteration(PressureSolver::GaussSeidel));
     let mut plain = under_way(scene, PressureSolver::GaussSeidel, Some(2), threads);
     let times = fastest(&mut plain, threads);
     let stats = *plain.world().stats();
@@ -131,7 +132,9 @@ fn threads(pool: &Option<TaskPool>) -> Threads<'_> {
 }
 
 fn table(_: &mut Criterion) {
-    println!("| scene | particles | Jacobi iteration | sweep | rest of a step | default step | 60 Hz | bytes |");
+    println!(
+        "| scene | particles | Jacobi iteration | sweep | rest of a step | default step | 60 Hz | bytes |"
+    );
     println!("|---|---|---|---|---|---|---|---|");
     for (name, pool) in &pools() {
         for side in SIDES_2D {

@@ -84,13 +84,7 @@ impl CellGrid {
     ///
     /// The order is a function of positions and ids alone, whatever order the
     /// points come in. Every coordinate must be finite.
-    pub fn sort<V: Vector>(
-        &mut self,
-        points: &[V],
-        ids: &[u32],
-        cell_size: f32,
-        threads: Threads,
-    ) {
+    pub fn sort<V: Vector>(&mut self, points: &[V], ids: &[u32], cell_size: f32, threads: Threads) {
         self.inverse_cell_size = 1.0 / f64::from(cell_size);
         self.lay_out(points);
         let mut entries = core::mem::take(&mut self.entries);
@@ -148,7 +142,8 @@ impl CellGrid {
         self.keys.iter().map(move |&key| {
             if key >= row_end {
                 let start = key - key % self.stride[middle];
-                row = [key / self.stride[slow], key % self.stride[slow] / self.stride[middle], start];
+                row =
+                    [key / self.stride[slow], key % self.stride[slow] / self.stride[middle], start];
                 row_end = start + self.stride[middle];
             }
             [row[0], row[1], key - row[2]]
@@ -242,7 +237,8 @@ impl CellGrid {
         let components = position.to_array();
         let mut cell = [0i64; 3];
         for axis in 0..V::DIM {
-            let scaled = (f64::from(components[axis]) * self.inverse_cell_size).clamp(-limit, limit);
+            let scaled =
+                (f64::from(components[axis]) * self.inverse_cell_size).clamp(-limit, limit);
             let truncated = scaled as i64;
             let floor = truncated - i64::from(scaled < truncated as f64);
             cell[axis] = floor - self.origin[axis];

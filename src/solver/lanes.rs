@@ -111,11 +111,7 @@ impl Lanes for Vec2 {
     }
 
     #[inline(always)]
-    fn for_each_gradient(
-        gradients: &[Vec4],
-        neighbors: &[u32],
-        mut work: impl FnMut(usize, Self),
-    ) {
+    fn for_each_gradient(gradients: &[Vec4], neighbors: &[u32], mut work: impl FnMut(usize, Self)) {
         for (&gradient, (a, b)) in gradients.iter().zip(pairs(neighbors)) {
             work(a, Vec2::new(gradient.x, gradient.y));
             work(b, Vec2::new(gradient.z, gradient.w));
@@ -252,13 +248,7 @@ impl Lanes for Vec3 {
     }
 
     #[inline(always)]
-    fn scatter(
-        gradients: &[Vec3A],
-        neighbors: &[u32],
-        amount: f32,
-        u: &mut [Vec3A],
-        first: usize,
-    ) {
+    fn scatter(gradients: &[Vec3A], neighbors: &[u32], amount: f32, u: &mut [Vec3A], first: usize) {
         for (&gradient, &j) in gradients.iter().zip(neighbors) {
             u[(j as usize).wrapping_sub(first)] += gradient * amount;
         }
@@ -330,10 +320,8 @@ mod tests {
         moved.iter().zip(expected).for_each(|(&moved, expected)| near(V::narrow(moved), expected));
         // A part of u that starts at particle 2.
         let far: Vec<u32> = neighbors.iter().map(|&j| j.max(2)).collect();
-        let (part, whole) = (
-            V::sum_dot(&bundles, &far, &wide[2..], 2),
-            V::sum_dot(&bundles, &far, &wide, 0),
-        );
+        let (part, whole) =
+            (V::sum_dot(&bundles, &far, &wide[2..], 2), V::sum_dot(&bundles, &far, &wide, 0));
         assert_eq!(part, whole);
         let (mut part, mut whole) = (wide[2..].to_vec(), wide.clone());
         V::scatter(&bundles, &far, 2.0, &mut part, 2);

@@ -240,13 +240,7 @@ impl<V: Vector> Lists<V> {
 
     /// Writes four entries from `at` on.
     #[inline(always)]
-    fn write(
-        &mut self,
-        at: usize,
-        indices: &[u32; LANES],
-        weights: Vec4,
-        vectors: [Vec4; 3],
-    ) {
+    fn write(&mut self, at: usize, indices: &[u32; LANES], weights: Vec4, vectors: [Vec4; 3]) {
         self.indices[at..at + LANES].copy_from_slice(indices);
         self.weights[at..at + LANES].copy_from_slice(&weights.to_array());
         let bundles = at / V::WIDTH..(at + LANES) / V::WIDTH;

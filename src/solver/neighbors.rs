@@ -160,12 +160,7 @@ pub(crate) struct NeighborLists<V: Vector> {
 
 impl<V: Vector> NeighborLists<V> {
     /// Finds the neighbours of all particles, and what follows from their positions.
-    pub(crate) fn find(
-        &mut self,
-        threads: Threads,
-        around: &Surroundings<V>,
-        results: Results<V>,
-    ) {
+    pub(crate) fn find(&mut self, threads: Threads, around: &Surroundings<V>, results: Results<V>) {
         self.used = around.positions.len().div_ceil(CHUNK);
         if self.chunks.len() < self.used {
             self.chunks.resize_with(self.used, Default::default);
@@ -312,7 +307,15 @@ mod tests {
             found.sort_unstable();
             assert_eq!(found, walls[i], "boundary neighbours of {:?}", positions[i]);
             assert_eq!(counts[i] as usize, expected.len() + walls[i].len());
-            check_sums(i, &around, &expected, &walls[i], densities[i], gradient_sums[i], diagonals[i]);
+            check_sums(
+                i,
+                &around,
+                &expected,
+                &walls[i],
+                densities[i],
+                gradient_sums[i],
+                diagonals[i],
+            );
         }
     }
 

@@ -1,9 +1,7 @@
 //! Every parameter does what its line of documentation says, and about how much.
 
 use bevy_fluid::solver::parallel::Threads;
-use bevy_fluid::solver::settings::{
-    DfsphSettings, FluidMaterial, PressureSolver, WorldSettings,
-};
+use bevy_fluid::solver::settings::{DfsphSettings, FluidMaterial, PressureSolver, WorldSettings};
 use bevy_fluid::solver::simulation::Simulation;
 use bevy_fluid::solver::time_step::TimeStep;
 use bevy_math::Vec2;

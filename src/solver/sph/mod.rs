@@ -10,6 +10,8 @@
 mod coarse;
 mod dfsph;
 mod exchange;
+mod gauss_seidel;
+mod jacobi;
 mod measure;
 mod packed;
 mod pressure;

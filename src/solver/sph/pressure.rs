@@ -1,4 +1,5 @@
-//! The system of equations behind both solves of DFSPH, and its solvers.
+//! The system of equations behind both solves of DFSPH. Its solvers are in
+//! [`jacobi`](super::jacobi) and [`gauss_seidel`](super::gauss_seidel).
 //!
 //! Everything is written per unit of rest density. With V0 the volume of a
 //! particle, rho_i/rho0_i its relative density, g_ij = V0 grad W_ij,
@@ -15,11 +16,10 @@
 //! such that dt times the rate of a equals the source, or exceeds it where kappa = 0.
 
 use super::FluidWorld;
-use super::coarse::Coarse;
 use super::packed::Packed;
 use crate::solver::grid::CellGrid;
-use crate::solver::neighbors::NeighborLists;
-use crate::solver::parallel::{CHUNK, PartsMut, Threads, for_each_chunk, ordered_sum};
+use crate::solver::neighbors::{Bundles, NeighborLists};
+use crate::solver::parallel::{CHUNK, Threads, for_each_chunk};
 use crate::solver::settings::PressureSolver;
 use crate::solver::vector::Vector;
 
@@ -30,17 +30,17 @@ const SMALLEST_DIAGONAL: f32 = 2e-6;
 /// Buffers of a solve, kept so that a step allocates nothing.
 #[derive(Debug, Default)]
 pub(super) struct Workspace<V: Vector> {
-    kappa: Vec<f32>,
+    pub(super) kappa: Vec<f32>,
     /// Change of the relative density by pressure that is asked for, in 1/s.
-    source: Vec<f32>,
+    pub(super) source: Vec<f32>,
     /// 1/(dt D), or zero for a particle that gets no pressure.
-    step: Vec<f32>,
+    pub(super) step: Vec<f32>,
     /// Velocities before a solve, pressure accelerations during it.
-    vectors: Vec<V::Wide>,
+    pub(super) vectors: Vec<V::Wide>,
     /// Sum of one quantity per chunk or stripe.
-    partial: Vec<f64>,
+    pub(super) partial: Vec<f64>,
     /// What the coarse grid is to make up for, in 1/s².
-    residual: Vec<f32>,
+    pub(super) residual: Vec<f32>,
 }
 
 /// When a solve stops.
@@ -53,7 +53,7 @@ pub(super) struct Stopping {
 }
 
 impl Stopping {
-    fn reached(&self, iterations: u32, error: f32) -> bool {
+    pub(super) fn reached(&self, iterations: u32, error: f32) -> bool {
         let unfinished = error > self.tolerance && iterations < self.max_iterations;
         !unfinished && iterations >= self.min_iterations
     }
@@ -75,6 +75,7 @@ impl<V: Vector> Workspace<V> {
         4 * (self.kappa.capacity() + self.source.capacity() + self.step.capacity())
             + size_of::<V::Wide>() * self.vectors.capacity()
             + 8 * self.partial.capacity()
+            + 4 * self.residual.capacity()
     }
 
     /// Copies of the velocities in the form that neighbours' vectors are read
@@ -116,7 +117,8 @@ impl<V: Vector> FluidWorld<V> {
         dt: f32,
         threads: Threads,
     ) -> SolveReport {
-        let FluidWorld { settings, particles, neighbors, workspace, grid, coarse, bodies, .. } = self;
+        let FluidWorld { settings, particles, neighbors, workspace, grid, coarse, bodies, .. } =
+            self;
         if particles.positions.is_empty() {
             return SolveReport::default();
         }
@@ -154,14 +156,27 @@ impl<V: Vector> FluidWorld<V> {
     }
 }
 
+/// Rate of the relative density of particle `i` by the velocities (or
+/// accelerations) `u`, which start at the particle `first`.
+#[inline(always)]
+pub(super) fn rate<V: Vector>(
+    list: Bundles<V>,
+    gradient_sum: V,
+    u: &[V::Wide],
+    i: usize,
+    first: usize,
+) -> f32 {
+    gradient_sum.dot(V::narrow(u[i - first])) - V::sum_dot(list.gradients, list.indices, u, first)
+}
+
 /// One solve's system of equations.
-struct System<'a, V: Vector> {
-    particles: &'a Packed<V>,
-    neighbors: &'a NeighborLists<V>,
-    grid: &'a CellGrid,
-    workspace: &'a mut Workspace<V>,
-    dt: f32,
-    threads: Threads<'a>,
+pub(super) struct System<'a, V: Vector> {
+    pub(super) particles: &'a Packed<V>,
+    pub(super) neighbors: &'a NeighborLists<V>,
+    pub(super) grid: &'a CellGrid,
+    pub(super) workspace: &'a mut Workspace<V>,
+    pub(super) dt: f32,
+    pub(super) threads: Threads<'a>,
 }
 
 impl<V: Vector> System<'_, V> {
@@ -192,9 +207,7 @@ impl<V: Vector> System<'_, V> {
         for_each_chunk(self.threads, chunks, |(index, (((sources, kappa), step), chunk))| {
             for local in 0..sources.len() {
                 let i = index * CHUNK + local;
-                let list = chunk.bundles(local);
-                let rate = gradient_sums[i].dot(V::narrow(vectors[i]))
-                    - V::sum_dot(list.gradients, list.indices, vectors, 0);
+                let rate = rate(chunk.bundles(local), gradient_sums[i], vectors, i, 0);
                 sources[local] = source(densities[i], rate);
                 let squared = densities[i] * densities[i];
                 let smallest = SMALLEST_DIAGONAL * lightness[i] * squared;
@@ -207,7 +220,7 @@ impl<V: Vector> System<'_, V> {
     }
 
     /// Sets the pressure accelerations to those of the present unknowns.
-    fn accelerate(&mut self) {
+    pub(super) fn accelerate(&mut self) {
         let Workspace { kappa, vectors, .. } = &mut *self.workspace;
         let Packed { gradient_sums, lightness, .. } = self.particles;
         let pressures = &*kappa;
@@ -221,188 +234,5 @@ impl<V: Vector> System<'_, V> {
                 *acceleration = (sum * -lightness[i]).widen();
             }
         });
-    }
-
-    /// Gauss-Seidel sweeps, after a correction on the coarse grid if there is one.
-    /// `mixed` if the rest densities differ.
-    fn sweeps(
-        &mut self,
-        coarse: Option<&mut Coarse<V>>,
-        mixed: bool,
-        relaxation: f32,
-        stopping: &Stopping,
-    ) -> SolveReport {
-        self.isolate();
-        self.accelerate();
-        let mut applications = 0.5;
-        if let Some(coarse) = coarse {
-            self.correct_coarsely(coarse);
-            applications += 1.0;
-        }
-        let report = if mixed {
-            self.gauss_seidel::<true>(relaxation, stopping)
-        } else {
-            self.gauss_seidel::<false>(relaxation, stopping)
-        };
-        SolveReport { applications: applications + report.applications, ..report }
-    }
-
-    /// Sets the pressure of particles that get none to zero.
-    fn isolate(&mut self) {
-        let Workspace { kappa, step, .. } = &mut *self.workspace;
-        let chunks = kappa.chunks_mut(CHUNK).zip(step.chunks(CHUNK));
-        for_each_chunk(self.threads, chunks, |(kappa, step)| {
-            for (kappa, &step) in kappa.iter_mut().zip(step) {
-                *kappa = if step == 0.0 { 0.0 } else { *kappa };
-            }
-        });
-    }
-
-    /// Adds the pressures of the coarse grid that meet what the present ones
-    /// leave of the source. Takes one application of the system.
-    fn correct_coarsely(&mut self, coarse: &mut Coarse<V>) {
-        let dt = self.dt;
-        let Workspace { kappa, source, step, vectors, residual, .. } = &mut *self.workspace;
-        residual.resize(kappa.len(), 0.0);
-        let gradient_sums = &self.particles.gradient_sums;
-        let accelerations = &*vectors;
-        let chunks = residual
-            .chunks_mut(CHUNK)
-            .zip(kappa.chunks(CHUNK))
-            .zip(source.chunks(CHUNK))
-            .zip(step.chunks(CHUNK))
-            .zip(self.neighbors.chunks())
-            .enumerate();
-        for_each_chunk(self.threads, chunks, |(index, ((((residual, kappa), source), step), chunk))| {
-            for (local, residual) in residual.iter_mut().enumerate() {
-                let i = index * CHUNK + local;
-                let list = chunk.bundles(local);
-                let rate = gradient_sums[i].dot(V::narrow(accelerations[i]))
-                    - V::sum_dot(list.gradients, list.indices, accelerations, 0);
-                let missing = rate - source[local] / dt;
-                // Where there is no pressure and none is asked for, none comes.
-                let active = step[local] > 0.0 && (kappa[local] > 0.0 || missing > 0.0);
-                *residual = if active { missing } else { 0.0 };
-            }
-        });
-        coarse.solve(residual);
-        let coarse = &*coarse;
-        let chunks =
-            kappa.chunks_mut(CHUNK).zip(residual.chunks(CHUNK)).enumerate();
-        for_each_chunk(self.threads, chunks, |(index, (kappa, residual))| {
-            for (local, (kappa, &residual)) in kappa.iter_mut().zip(residual).enumerate() {
-                if *kappa > 0.0 || residual > 0.0 {
-                    *kappa = (*kappa + coarse.pressure(index * CHUNK + local)).max(0.0);
-                }
-            }
-        });
-        self.accelerate();
-    }
-
-    /// Relaxed Jacobi iterations, clamped at zero. Leaves the accelerations of
-    /// the last iteration's start, as the reference does.
-    fn jacobi(&mut self, relaxation: f32, stopping: &Stopping) -> SolveReport {
-        let count = self.particles.positions.len();
-        let dt = self.dt;
-        self.workspace.partial.resize(count.div_ceil(CHUNK), 0.0);
-        let mut iterations = 0;
-        loop {
-            self.accelerate();
-            let Workspace { kappa, source, step, vectors, partial, .. } = &mut *self.workspace;
-            let gradient_sums = &self.particles.gradient_sums;
-            let (source, step, accelerations) = (&*source, &*step, &*vectors);
-            let chunks = kappa
-                .chunks_mut(CHUNK)
-                .zip(partial.iter_mut())
-                .zip(self.neighbors.chunks())
-                .enumerate();
-            for_each_chunk(self.threads, chunks, |(index, ((kappa, partial), chunk))| {
-                let mut excess = 0.0f64;
-                for (local, kappa) in kappa.iter_mut().enumerate() {
-                    let i = index * CHUNK + local;
-                    let list = chunk.bundles(local);
-                    let rate = gradient_sums[i].dot(V::narrow(accelerations[i]))
-                        - V::sum_dot(list.gradients, list.indices, accelerations, 0);
-                    let residual = source[i] - dt * rate;
-                    let changed = (*kappa - relaxation * residual * step[i]).max(0.0);
-                    *kappa = if step[i] == 0.0 { 0.0 } else { changed };
-                    excess -= f64::from(residual.min(0.0));
-                }
-                *partial = excess;
-            });
-            iterations += 1;
-            let error = (ordered_sum(partial) * f64::from(dt) / count as f64) as f32;
-            if stopping.reached(iterations, error) {
-                return SolveReport { iterations, applications: iterations as f32, error };
-            }
-        }
-    }
-
-    /// Sweeps of projected Gauss-Seidel with over-relaxation, in two colors of
-    /// stripes. The accelerations follow each change of an unknown.
-    ///
-    /// `MIXED` if the rest densities differ.
-    fn gauss_seidel<const MIXED: bool>(
-        &mut self,
-        relaxation: f32,
-        stopping: &Stopping,
-    ) -> SolveReport {
-        let count = self.particles.positions.len();
-        let dt = self.dt;
-        let Workspace { kappa, source, step, vectors, partial, .. } = &mut *self.workspace;
-        let Packed { gradient_sums, lightness, .. } = self.particles;
-        let (source, step, neighbors) = (&*source, &*step, self.neighbors);
-        let mut iterations = 0;
-        loop {
-            let mut errors = 0.0;
-            for color in 0..2 {
-                let stripes = self.grid.stripes_of(color);
-                partial.resize(stripes.len(), 0.0);
-                let reaches = stripes.iter().map(|stripe| stripe.reach);
-                let owns = stripes.iter().map(|stripe| stripe.own);
-                let parts = PartsMut::new(vectors, reaches)
-                    .zip(PartsMut::new(kappa, owns))
-                    .zip(partial.iter_mut())
-                    .zip(stripes);
-                for_each_chunk(self.threads, parts, |(((u, kappa), partial), stripe)| {
-                    let first = stripe.reach.0 as usize;
-                    let mut error = 0.0f64;
-                    let range = stripe.own.0 as usize..stripe.own.1 as usize;
-                    for (i, kappa) in range.zip(kappa) {
-                        let (chunk, local) = neighbors.of(i);
-                        let list = chunk.bundles(local);
-                        let gradient_sum = gradient_sums[i];
-                        let rate = gradient_sum.dot(V::narrow(u[i - first]))
-                            - V::sum_dot(list.gradients, list.indices, u, first);
-                        let residual = source[i] - dt * rate;
-                        let wanted = *kappa - relaxation * residual * step[i];
-                        let wanted = if wanted > 0.0 { wanted } else { 0.0 };
-                        let change = wanted - *kappa;
-                        if step[i] > 0.0 {
-                            let unmet = if *kappa > 0.0 { residual.abs() } else { -residual };
-                            error += f64::from(unmet.max(0.0));
-                        }
-                        if change != 0.0 {
-                            *kappa = wanted;
-                            let own = V::narrow(u[i - first]) - gradient_sum * (change * lightness[i]);
-                            u[i - first] = own.widen();
-                            if MIXED {
-                                V::scatter_scaled(list.gradients, list.indices, change, lightness, u, first);
-                            } else {
-                                let amount = change * lightness[i];
-                                V::scatter(list.gradients, list.indices, amount, u, first);
-                            }
-                        }
-                    }
-                    *partial = error;
-                });
-                errors += ordered_sum(partial);
-            }
-            iterations += 1;
-            let error = (errors * f64::from(dt) / count as f64) as f32;
-            if stopping.reached(iterations, error) {
-                return SolveReport { iterations, applications: iterations as f32, error };
-            }
-        }
     }
 }

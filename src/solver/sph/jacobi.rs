@@ -1,0 +1,44 @@
+//! Relaxed Jacobi iterations, as in the papers on DFSPH and in the reference program.
+
+use super::pressure::{SolveReport, Stopping, System, Workspace, rate};
+use crate::solver::parallel::{CHUNK, for_each_chunk, ordered_sum};
+use crate::solver::vector::Vector;
+
+impl<V: Vector> System<'_, V> {
+    /// Relaxed Jacobi iterations, clamped at zero. Leaves the accelerations of
+    /// the last iteration's start, as the reference does.
+    pub(super) fn jacobi(&mut self, relaxation: f32, stopping: &Stopping) -> SolveReport {
+        let count = self.particles.positions.len();
+        let dt = self.dt;
+        self.workspace.partial.resize(count.div_ceil(CHUNK), 0.0);
+        let mut iterations = 0;
+        loop {
+            self.accelerate();
+            let Workspace { kappa, source, step, vectors, partial, .. } = &mut *self.workspace;
+            let gradient_sums = &self.particles.gradient_sums;
+            let (source, step, accelerations) = (&*source, &*step, &*vectors);
+            let chunks = kappa
+                .chunks_mut(CHUNK)
+                .zip(partial.iter_mut())
+                .zip(self.neighbors.chunks())
+                .enumerate();
+            for_each_chunk(self.threads, chunks, |(index, ((kappa, partial), chunk))| {
+                let mut excess = 0.0f64;
+                for (local, kappa) in kappa.iter_mut().enumerate() {
+                    let i = index * CHUNK + local;
+                    let rate = rate(chunk.bundles(local), gradient_sums[i], accelerations, i, 0);
+                    let residual = source[i] - dt * rate;
+                    let changed = (*kappa - relaxation * residual * step[i]).max(0.0);
+                    *kappa = if step[i] == 0.0 { 0.0 } else { changed };
+                    excess -= f64::from(residual.min(0.0));
+                }
+                *partial = excess;
+            });
+            iterations += 1;
+            let error = (ordered_sum(partial) * f64::from(dt) / count as f64) as f32;
+            if stopping.reached(iterations, error) {
+                return SolveReport { iterations, applications: iterations as f32, error };
+            }
+        }
+    }
+}
