@@ -4,18 +4,22 @@
 //! neighbour fills it. Lists are padded to whole bundles with the particle
 //! itself at weight zero, so that no loop has a remainder.
 
-use bevy_math::{Vec2, Vec3, Vec3A, Vec4};
+use bevy_math::{Vec2, Vec3, Vec4};
 
 /// How the hot loops hold vectors and lists. Implemented with [`Vector`](super::vector::Vector).
 pub trait Lanes: Sized {
     /// A vector of a size that is read with one instruction.
     type Wide: Copy + Default + core::fmt::Debug + Send + Sync + 'static;
 
-    /// The gradients of [`Lanes::WIDTH`] neighbours.
+    /// The gradients of [`Lanes::WIDTH`] neighbours. In space a lane is left,
+    /// and holds the neighbour's weight.
     type Bundle: Copy + Default + core::fmt::Debug + Send + Sync + 'static;
 
     /// Neighbours in a bundle.
     const WIDTH: usize;
+
+    /// Whether weights are kept beside the bundles, not in them.
+    const WEIGHTS_APART: bool;
 
     /// The vector as a wide one.
     fn widen(self) -> Self::Wide;
@@ -23,8 +27,9 @@ pub trait Lanes: Sized {
     /// The vector that [`Lanes::widen`] was given.
     fn narrow(wide: Self::Wide) -> Self;
 
-    /// Writes four gradients, given by their components.
-    fn bundle(components: [Vec4; 3], bundles: &mut [Self::Bundle]);
+    /// Writes four gradients, given by their components, and where it belongs
+    /// to them the weights.
+    fn bundle(components: [Vec4; 3], weights: Vec4, bundles: &mut [Self::Bundle]);
 
     /// Calls `work` with each neighbour and its gradient, padding included.
     fn for_each_gradient(
@@ -44,9 +49,10 @@ pub trait Lanes: Sized {
     /// Sum of g_ij s_j.
     fn sum_scaled(gradients: &[Self::Bundle], neighbors: &[u32], s: &[f32]) -> Self;
 
-    /// Sum of w_ij s_j (u_j - own).
+    /// Sum of w_ij s_j (u_j - own), the weights being in either place.
     fn sum_difference(
         weights: &[f32],
+        gradients: &[Self::Bundle],
         neighbors: &[u32],
         s: &[f32],
         u: &[Self::Wide],
@@ -93,6 +99,7 @@ impl Lanes for Vec2 {
     type Wide = Vec2;
     type Bundle = Vec4;
     const WIDTH: usize = 2;
+    const WEIGHTS_APART: bool = true;
 
     #[inline(always)]
     fn widen(self) -> Vec2 {
@@ -105,7 +112,7 @@ impl Lanes for Vec2 {
     }
 
     #[inline(always)]
-    fn bundle([x, y, _]: [Vec4; 3], bundles: &mut [Vec4]) {
+    fn bundle([x, y, _]: [Vec4; 3], _: Vec4, bundles: &mut [Vec4]) {
         let pair = |a: usize, b: usize| Vec4::new(x[a], y[a], x[b], y[b]);
         bundles.copy_from_slice(&[pair(0, 1), pair(2, 3)]);
     }
@@ -141,6 +148,7 @@ impl Lanes for Vec2 {
     #[inline(always)]
     fn sum_difference(
         weights: &[f32],
+        _: &[Vec4],
         neighbors: &[u32],
         s: &[f32],
         u: &[Vec2],
@@ -182,41 +190,39 @@ impl Lanes for Vec2 {
     }
 }
 
+/// The weight's lane of a vector is zero, so that it adds nothing to a sum.
 impl Lanes for Vec3 {
-    type Wide = Vec3A;
-    type Bundle = Vec3A;
+    type Wide = Vec4;
+    type Bundle = Vec4;
     const WIDTH: usize = 1;
+    const WEIGHTS_APART: bool = false;
 
     #[inline(always)]
-    fn widen(self) -> Vec3A {
-        Vec3A::from(self)
+    fn widen(self) -> Vec4 {
+        self.extend(0.0)
     }
 
     #[inline(always)]
-    fn narrow(wide: Vec3A) -> Self {
-        Vec3::from(wide)
+    fn narrow(wide: Vec4) -> Self {
+        wide.truncate()
     }
 
     #[inline(always)]
-    fn bundle([x, y, z]: [Vec4; 3], bundles: &mut [Vec3A]) {
-        let single = |lane: usize| Vec3A::new(x[lane], y[lane], z[lane]);
+    fn bundle([x, y, z]: [Vec4; 3], weights: Vec4, bundles: &mut [Vec4]) {
+        let single = |lane: usize| Vec4::new(x[lane], y[lane], z[lane], weights[lane]);
         bundles.copy_from_slice(&[single(0), single(1), single(2), single(3)]);
     }
 
     #[inline(always)]
-    fn for_each_gradient(
-        gradients: &[Vec3A],
-        neighbors: &[u32],
-        mut work: impl FnMut(usize, Self),
-    ) {
+    fn for_each_gradient(gradients: &[Vec4], neighbors: &[u32], mut work: impl FnMut(usize, Self)) {
         for (&gradient, &j) in gradients.iter().zip(neighbors) {
-            work(j as usize, gradient.into());
+            work(j as usize, gradient.truncate());
         }
     }
 
     #[inline(always)]
-    fn sum_dot(gradients: &[Vec3A], neighbors: &[u32], u: &[Vec3A], first: usize) -> f32 {
-        let mut sum = Vec3A::ZERO;
+    fn sum_dot(gradients: &[Vec4], neighbors: &[u32], u: &[Vec4], first: usize) -> f32 {
+        let mut sum = Vec4::ZERO;
         for (&gradient, &j) in gradients.iter().zip(neighbors) {
             sum += gradient * u[(j as usize).wrapping_sub(first)];
         }
@@ -224,31 +230,33 @@ impl Lanes for Vec3 {
     }
 
     #[inline(always)]
-    fn sum_scaled(gradients: &[Vec3A], neighbors: &[u32], s: &[f32]) -> Vec3 {
-        let mut sum = Vec3A::ZERO;
+    fn sum_scaled(gradients: &[Vec4], neighbors: &[u32], s: &[f32]) -> Vec3 {
+        let mut sum = Vec4::ZERO;
         for (&gradient, &j) in gradients.iter().zip(neighbors) {
             sum += gradient * s[j as usize];
         }
-        sum.into()
+        sum.truncate()
     }
 
     #[inline(always)]
     fn sum_difference(
-        weights: &[f32],
+        _: &[f32],
+        gradients: &[Vec4],
         neighbors: &[u32],
         s: &[f32],
-        u: &[Vec3A],
-        own: Vec3A,
+        u: &[Vec4],
+        own: Vec4,
     ) -> Vec3 {
-        let mut sum = Vec3A::ZERO;
-        for (&weight, &j) in weights.iter().zip(neighbors) {
-            sum += (u[j as usize] - own) * (weight * s[j as usize]);
+        let mut sum = Vec4::ZERO;
+        for (&gradient, &j) in gradients.iter().zip(neighbors) {
+            sum += (u[j as usize] - own) * (gradient.w * s[j as usize]);
         }
-        sum.into()
+        sum.truncate()
     }
 
     #[inline(always)]
-    fn scatter(gradients: &[Vec3A], neighbors: &[u32], amount: f32, u: &mut [Vec3A], first: usize) {
+    fn scatter(gradients: &[Vec4], neighbors: &[u32], amount: f32, u: &mut [Vec4], first: usize) {
+        let amount = Vec3::splat(amount).extend(0.0);
         for (&gradient, &j) in gradients.iter().zip(neighbors) {
             u[(j as usize).wrapping_sub(first)] += gradient * amount;
         }
@@ -256,13 +264,14 @@ impl Lanes for Vec3 {
 
     #[inline(always)]
     fn scatter_scaled(
-        gradients: &[Vec3A],
+        gradients: &[Vec4],
         neighbors: &[u32],
         amount: f32,
         s: &[f32],
-        u: &mut [Vec3A],
+        u: &mut [Vec4],
         first: usize,
     ) {
+        let amount = Vec3::splat(amount).extend(0.0);
         for (&gradient, &j) in gradients.iter().zip(neighbors) {
             u[(j as usize).wrapping_sub(first)] += gradient * (amount * s[j as usize]);
         }
@@ -284,14 +293,19 @@ mod tests {
         let mut neighbors = vec![3u32, 0, 6, 1, 4];
         let mut weights: Vec<f32> = (0..5).map(|k| 0.25 * k as f32 + 0.5).collect();
         let mut bundles = vec![V::Bundle::default(); 8 / V::WIDTH];
-        for (four, bundles) in gradients.chunks(4).zip(bundles.chunks_mut(4 / V::WIDTH)) {
+        let mut padded_weights = weights.clone();
+        padded_weights.resize(8, 0.0);
+        let places = (0..8).step_by(4);
+        let chunks = gradients.chunks(4).zip(bundles.chunks_mut(4 / V::WIDTH));
+        for (at, (four, bundles)) in places.zip(chunks) {
             let mut components = [[0.0; 4]; 3];
             for (lane, gradient) in four.iter().enumerate() {
                 for (component, value) in components.iter_mut().zip(gradient.to_array()) {
                     component[lane] = value;
                 }
             }
-            V::bundle(components.map(Vec4::from_array), bundles);
+            let weights = Vec4::from_slice(&padded_weights[at..at + 4]);
+            V::bundle(components.map(Vec4::from_array), weights, bundles);
         }
         bundles.truncate(gradients.len().div_ceil(V::WIDTH));
         while neighbors.len() < bundles.len() * V::WIDTH {
@@ -311,7 +325,7 @@ mod tests {
         near(V::sum_scaled(&bundles, &neighbors, &s), scaled);
         let mut difference = V::ZERO;
         list().zip(&weights).for_each(|((_, j), &w)| difference += (u[j] - u[7]) * (w * s[j]));
-        near(V::sum_difference(&weights, &neighbors, &s, &wide, wide[7]), difference);
+        near(V::sum_difference(&weights, &bundles, &neighbors, &s, &wide, wide[7]), difference);
         let mut moved = wide.clone();
         V::scatter(&bundles, &neighbors, 2.0, &mut moved, 0);
         V::scatter_scaled(&bundles, &neighbors, 3.0, &s, &mut moved, 0);

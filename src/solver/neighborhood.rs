@@ -11,6 +11,9 @@ use super::vector::Vector;
 /// Neighbours evaluated together.
 const LANES: usize = 4;
 
+/// A list that is full grows by one part in so many.
+const SLACK: usize = 32;
+
 /// What a search reads: particles in the order of their grid, and the boundary.
 #[derive(Clone, Copy)]
 pub(crate) struct Surroundings<'a, V> {
@@ -208,9 +211,9 @@ impl Neighborhood {
 pub(crate) struct Lists<V: Vector> {
     /// Sorted indices of neighbours.
     pub(crate) indices: Vec<u32>,
-    /// V0 W.
+    /// V0 W, where it is kept apart.
     pub(crate) weights: Vec<f32>,
-    /// V0 grad W.
+    /// V0 grad W, or both.
     pub(crate) gradients: Vec<V::Bundle>,
     /// Entries in use; beyond them there is room.
     pub(crate) used: usize,
@@ -232,19 +235,28 @@ impl<V: Vector> Lists<V> {
 
     #[cold]
     fn grow(&mut self, least: usize) {
-        let room = (least + least / 8).next_multiple_of(LANES);
-        self.indices.resize(room, 0);
-        self.weights.resize(room, 0.0);
-        self.gradients.resize(room / V::WIDTH, V::Bundle::default());
+        fn grow<T: Clone + Default>(list: &mut Vec<T>, room: usize) {
+            // Not twice as much, as a vector that grows would take.
+            list.reserve_exact(room - list.len());
+            list.resize(room, T::default());
+        }
+        let room = (least + least / SLACK).next_multiple_of(LANES);
+        grow(&mut self.indices, room);
+        grow(&mut self.gradients, room / V::WIDTH);
+        if V::WEIGHTS_APART {
+            grow(&mut self.weights, room);
+        }
     }
 
     /// Writes four entries from `at` on.
     #[inline(always)]
     fn write(&mut self, at: usize, indices: &[u32; LANES], weights: Vec4, vectors: [Vec4; 3]) {
         self.indices[at..at + LANES].copy_from_slice(indices);
-        self.weights[at..at + LANES].copy_from_slice(&weights.to_array());
+        if V::WEIGHTS_APART {
+            self.weights[at..at + LANES].copy_from_slice(&weights.to_array());
+        }
         let bundles = at / V::WIDTH..(at + LANES) / V::WIDTH;
-        V::bundle(vectors, &mut self.gradients[bundles]);
+        V::bundle(vectors, weights, &mut self.gradients[bundles]);
     }
 }
 
@@ -266,7 +278,7 @@ fn part_coincident<V: Vector>(
     let (positions, places) = (around.positions, around.places);
     (sums.gradient, sums.squares) = (V::ZERO, 0.0);
     for at in (start..lists.used).step_by(LANES) {
-        let mut vectors = [[0.0; LANES]; 3];
+        let (mut vectors, mut weights) = ([[0.0; LANES]; 3], [0.0; LANES]);
         for lane in 0..LANES.min(lists.used - at) {
             let j = lists.indices[at + lane] as usize;
             if j == i {
@@ -277,12 +289,13 @@ fn part_coincident<V: Vector>(
                 around.kernel.pair_gradient(offset, places[i], places[j]) * around.volume;
             sums.gradient += gradient;
             sums.squares += gradient.length_squared() * around.lightness[j];
+            weights[lane] = around.kernel.value(offset.length_squared()) * around.volume;
             for (component, value) in vectors.iter_mut().zip(gradient.to_array()) {
                 component[lane] = value;
             }
         }
-        let vectors = vectors.map(Vec4::from_array);
-        V::bundle(vectors, &mut lists.gradients[at / V::WIDTH..(at + LANES) / V::WIDTH]);
+        let (vectors, weights) = (vectors.map(Vec4::from_array), Vec4::from_array(weights));
+        V::bundle(vectors, weights, &mut lists.gradients[at / V::WIDTH..(at + LANES) / V::WIDTH]);
     }
     sums
 }

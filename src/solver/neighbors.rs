@@ -34,7 +34,7 @@ pub(crate) struct Bundles<'a, V: Vector> {
     pub(crate) indices: &'a [u32],
     /// V0 grad W.
     pub(crate) gradients: &'a [V::Bundle],
-    /// V0 W.
+    /// V0 W, where it is kept apart.
     pub(crate) weights: &'a [f32],
 }
 
@@ -66,7 +66,7 @@ impl<V: Vector> NeighborChunk<V> {
         Bundles {
             indices: &self.fluid.indices[places.clone()],
             gradients: &self.fluid.gradients[span],
-            weights: &self.fluid.weights[places],
+            weights: if V::WEIGHTS_APART { &self.fluid.weights[places] } else { &[] },
         }
     }
 

@@ -144,6 +144,7 @@ impl<V: Vector> FluidWorld<V> {
             }
         }
         self.unsorted.take_in_order(particles, kept.len(), |k| kept[k], Threads::Serial);
+        self.unsorted.take_derived(&mut self.particles);
         core::mem::swap(&mut self.particles, &mut self.unsorted);
         // Until the next search, too, a particle is found where it moved up to.
         for (index, &place) in self.particles.places.iter().enumerate() {
@@ -202,12 +203,14 @@ impl<V: Vector> FluidWorld<V> {
 
     fn rebuild<'a>(
         &mut self,
-        bodies: impl Iterator<Item = (BodyKey, &'a FluidMaterial, &'a FluidParticles<V>)>,
+        bodies: impl Iterator<Item = (BodyKey, &'a FluidMaterial, &'a FluidParticles<V>)> + Clone,
     ) {
         self.bodies.clear();
         self.ids.clear();
         self.particles.clear();
         self.fresh = false;
+        let count = bodies.clone().map(|(_, _, particles)| particles.len()).sum();
+        self.particles.reserve(count);
         for (key, material, particles) in bodies {
             let start = self.ids.len();
             for (index, &id) in particles.ids().iter().enumerate() {

@@ -367,6 +367,7 @@ impl<V: Vector> FluidWorld<V> {
         let grid = &self.grid;
         let order = |sorted| grid.point(sorted);
         self.unsorted.take_in_order(&self.particles, grid.len(), order, threads);
+        self.unsorted.take_derived(&mut self.particles);
         core::mem::swap(&mut self.particles, &mut self.unsorted);
         for (index, &place) in self.particles.places.iter().enumerate() {
             self.packed_of[place as usize] = index as u32;

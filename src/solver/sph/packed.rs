@@ -48,7 +48,7 @@ impl<V: Vector> Packed<V> {
     }
 
     /// Replaces the particles by `len` of `source` in a new order: the k-th is
-    /// the old `order(k)`-th. What depends on the neighbours is left to be computed.
+    /// the old `order(k)`-th. Leaves out what depends on the neighbours.
     pub(super) fn take_in_order(
         &mut self,
         source: &Self,
@@ -63,7 +63,7 @@ impl<V: Vector> Packed<V> {
         self.lightness.resize(len, 0.0);
         self.density_impulses.resize(len, 0.0);
         self.divergence_impulses.resize(len, 0.0);
-        self.resize_derived(len);
+        self.accelerations.resize(len, V::ZERO);
         let chunks = self
             .positions
             .chunks_mut(CHUNK)
@@ -118,12 +118,37 @@ impl<V: Vector> Packed<V> {
         size_of::<V>() * vectors.iter().sum::<usize>() + 4 * numbers.iter().sum::<usize>()
     }
 
-    /// Gives the derived arrays the length of the others.
+    /// Takes over the arrays of what depends on the neighbours, to be computed anew.
+    pub(super) fn take_derived(&mut self, source: &mut Self) {
+        self.densities = core::mem::take(&mut source.densities);
+        self.gradient_sums = core::mem::take(&mut source.gradient_sums);
+        self.diagonals = core::mem::take(&mut source.diagonals);
+        self.neighbor_counts = core::mem::take(&mut source.neighbor_counts);
+        self.resize_derived(self.positions.len());
+    }
+
+    /// Gives the arrays of what is computed the length of the others.
     pub(super) fn resize_derived(&mut self, len: usize) {
         self.densities.resize(len, 0.0);
         self.gradient_sums.resize(len, V::ZERO);
         self.diagonals.resize(len, 0.0);
         self.neighbor_counts.resize(len, 0);
         self.accelerations.resize(len, V::ZERO);
+    }
+
+    /// Makes room in empty arrays for `count` particles and few more: a vector
+    /// that grows by itself would take up to twice as much.
+    pub(super) fn reserve(&mut self, count: usize) {
+        if self.positions.capacity() >= count {
+            return;
+        }
+        let room = count + count / 16;
+        self.positions.reserve_exact(room);
+        self.velocities.reserve_exact(room);
+        self.places.reserve_exact(room);
+        self.bodies.reserve_exact(room);
+        self.lightness.reserve_exact(room);
+        self.density_impulses.reserve_exact(room);
+        self.divergence_impulses.reserve_exact(room);
     }
 }
