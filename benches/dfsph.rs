@@ -65,7 +65,7 @@ fn under_way<V: Vector>(
         scene.dfsph.max_density_iterations = count;
     }
     let mut simulation = Simulation::from_scene(&scene).unwrap_or_else(|error| panic!("{error}"));
-    let steps = if simulation.bodies()[0].particles.len() > 200_000 { 4 } else { 40 };
+    let steps = if simulation.bodies()[0].particles.len() > 50_000 { 4 } else { 40 };
     for _ in 0..steps {
         step(&mut simulation, threads);
     }
@@ -81,7 +81,7 @@ fn step<V: Vector>(simulation: &mut Simulation<V>, threads: Threads) {
 fn fastest<V: Vector>(simulation: &mut Simulation<V>, threads: Threads) -> [f64; 5] {
     let mut times = [f64::MAX; 5];
     let particles = simulation.world().len();
-    for _ in 0..if particles > 200_000 { 4 } else { 30 } {
+    for _ in 0..if particles > 200_000 { 4 } else { 15 } {
         step(simulation, threads);
         let stats = simulation.world().stats();
         for stage in Stage::ALL {

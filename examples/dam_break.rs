@@ -2,8 +2,9 @@
 //! `assets/scenes/dam_break.ron`, with the inspector.
 //!
 //! The wheel zooms at the pointer, the right or middle button drags the view,
-//! the left one a particle. Space pauses, S makes one step, R restarts, I
-//! shows or hides the inspector. Without a display or a graphics adapter the
+//! the left one a particle. Space pauses, S makes one step, R restarts, F
+//! changes to the scene with the fast defaults of games and back, I shows or
+//! hides the inspector. Without a display or a graphics adapter the
 //! scene runs headless and leaves `final.png`.
 
 mod common;
@@ -20,6 +21,10 @@ use bevy_fluid::{FluidScene2d, Scene2d, SceneAsset2d};
 use bevy_pancam::{PanCam, PanCamPlugin};
 use common::headless::{self, Options};
 use common::probe;
+
+/// The scene of the reference program, and its twin with the defaults of games.
+const SCENE: &str = "scenes/dam_break.ron";
+const FAST_SCENE: &str = "scenes/dam_break_fast.ron";
 
 /// Length of a pixel at the start: 100 pixels to the metre, as in the reference.
 const PIXEL: f32 = 0.01;
@@ -61,7 +66,7 @@ fn run_headless(reason: &str) -> ExitCode {
     let assets = std::env::var_os("BEVY_ASSET_ROOT")
         .or_else(|| std::env::var_os("CARGO_MANIFEST_DIR"))
         .map_or_else(PathBuf::new, PathBuf::from);
-    let scene = assets.join("assets/scenes/dam_break.ron");
+    let scene = assets.join("assets").join(SCENE);
     let options = Options { out: Some(".".into()), ..Options::of_scene(scene) };
     match headless::run(&options) {
         Ok(()) => ExitCode::SUCCESS,
@@ -87,7 +92,7 @@ fn setup(mut commands: Commands, assets: Res<AssetServer>) {
             ..default()
         },
     ));
-    commands.spawn(FluidScene2d::new(assets.load("scenes/dam_break.ron")));
+    commands.spawn(FluidScene2d::new(assets.load(SCENE)));
 }
 
 /// Makes the scene anew at another size. The one from the file, at its own
@@ -103,7 +108,7 @@ fn resize(
     }
     for mut scene in &mut scenes {
         scene.0 = if *size == SIZE {
-            server.load("scenes/dam_break.ron")
+            server.load(SCENE)
         } else {
             assets.add(SceneAsset2d::new(Scene2d::dam_break(size.columns, size.rows)))
         };
@@ -115,6 +120,7 @@ fn keys(
     mut clock: ResMut<Time<Fluid>>,
     mut inspector: ResMut<FluidInspector>,
     mut scenes: Query<&mut FluidScene2d>,
+    server: Res<AssetServer>,
 ) {
     if keys.just_pressed(KeyCode::Space) {
         let clock = clock.context_mut();
@@ -125,6 +131,12 @@ fn keys(
     }
     if keys.just_pressed(KeyCode::KeyI) {
         inspector.open = !inspector.open;
+    }
+    if keys.just_pressed(KeyCode::KeyF) {
+        for mut scene in &mut scenes {
+            let fast = scene.0.path().is_some_and(|path| path.to_string() == FAST_SCENE);
+            scene.0 = server.load(if fast { SCENE } else { FAST_SCENE });
+        }
     }
     if keys.just_pressed(KeyCode::KeyR) {
         scenes.iter_mut().for_each(|mut scene| scene.set_changed());

@@ -45,6 +45,7 @@ pub(super) fn readouts(
         row(ui, "length of a step", format!("{:.3} ms", 1e3 * clock.dt()));
         row(ui, "density iterations", stats.density_iterations.to_string());
         row(ui, "divergence iterations", stats.divergence_iterations.to_string());
+        row(ui, "operator applications", format!("{:.1}", stats.applications));
         row(ui, "density error", percent(stats.density_error));
         row(ui, "divergence error", percent(stats.divergence_error));
         let bulk = history.bulk_error().filter(|&(_, particles)| particles > 0);

@@ -4,7 +4,7 @@ use super::{Place, scene};
 
 #[test]
 fn a_continued_run_equals_the_uninterrupted_one() {
-    for name in ["dam_break.ron", "dam_break_3d_small.ron"] {
+    for name in ["dam_break.ron", "dam_break_fast.ron", "dam_break_3d_small.ron"] {
         let place = Place::new();
         let scene = scene(name);
         let outputs = ["--frames=100", "--format=json"];
