@@ -180,7 +180,9 @@ pub mod prelude {
     #[cfg(feature = "3d")]
     pub use crate::FluidParticles3d;
     pub use crate::solver::sampling::FluidShape;
-    pub use crate::solver::settings::{DfsphSettings, FluidMaterial, PressureSolver};
+    pub use crate::solver::settings::{
+        DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, PressureSolver, WcsphSettings,
+    };
     pub use crate::solver::time_step::TimeStep;
     #[cfg(all(feature = "plugin", feature = "2d"))]
     pub use crate::{Boundary2d, Fluid2d, FluidWorld2d};

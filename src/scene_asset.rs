@@ -190,7 +190,9 @@ fn spawn<V: SceneDimension>(
         settings.gravity = Vec3::from_array(scene.gravity.to_array());
         *V::particle_radius_mut(settings) = scene.particle_radius;
         settings.time_step = scene.time_step;
+        settings.method = scene.method;
         settings.dfsph = scene.dfsph.clone();
+        settings.wcsph = scene.wcsph.clone();
     }
     for body in bodies {
         commands.spawn((body, ChildOf(root)));

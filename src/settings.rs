@@ -5,7 +5,7 @@ use bevy::prelude::*;
 use crate::dimension::Dimension;
 use crate::fluid::FluidRefused;
 use crate::solver::error::FluidError;
-use crate::solver::settings::{DfsphSettings, WorldSettings};
+use crate::solver::settings::{DfsphSettings, FluidMethod, WcsphSettings, WorldSettings};
 use crate::solver::time_step::TimeStep;
 
 /// Gravity, step length, particle size and pressure solver of all fluids.
@@ -28,8 +28,12 @@ pub struct FluidSettings {
     /// dropped and simulated time falls behind, so that a slow machine slows
     /// down instead of standing still.
     pub max_steps_per_frame: u32,
-    /// Parameters of the pressure solver.
+    /// How water is kept from being compressed.
+    pub method: FluidMethod,
+    /// Parameters of DFSPH.
     pub dfsph: DfsphSettings,
+    /// Parameters of WCSPH.
+    pub wcsph: WcsphSettings,
 }
 
 impl Default for FluidSettings {
@@ -48,7 +52,9 @@ impl FluidSettings {
             particle_radius_3d: 0.025 * unit,
             time_step: TimeStep::default(),
             max_steps_per_frame: 64,
+            method: FluidMethod::default(),
             dfsph: DfsphSettings::default(),
+            wcsph: WcsphSettings::default(),
         }
     }
 
@@ -71,7 +77,9 @@ impl FluidSettings {
         WorldSettings {
             gravity: V::from_array(self.gravity.to_array()),
             particle_radius: V::particle_radius(self),
+            method: self.method,
             dfsph: self.dfsph.clone(),
+            wcsph: self.wcsph.clone(),
         }
     }
 }

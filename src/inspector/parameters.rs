@@ -9,7 +9,9 @@ use crate::dimension::Dimension;
 use crate::fluid::FluidOf;
 use crate::settings::FluidSettings;
 use crate::solver::parameter::{Parameter, ParameterKind};
-use crate::solver::settings::{DfsphSettings, FluidMaterial, PressureSolver};
+use crate::solver::settings::{
+    DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, PressureSolver, WcsphSettings,
+};
 use crate::solver::time_step::TimeStep;
 
 type Setting = Parameter<FluidSettings>;
@@ -181,9 +183,20 @@ pub(super) fn settings(ui: &mut Ui, settings: &mut FluidSettings, solid: bool) {
         TimeStep::Fixed(_) => field(ui, &FIXED_STEP, settings),
         TimeStep::Adaptive { .. } => field(ui, &LONGEST_STEP, settings),
     }
-    solver(ui, &mut settings.dfsph.solver);
-    for parameter in DfsphSettings::PARAMETERS.iter().filter(|parameter| is_limit(parameter)) {
-        parameter_field(ui, parameter, &mut settings.dfsph);
+    choice(ui, "method", &mut settings.method, FluidMethod::ALL, FluidMethod::name);
+    let dfsph = settings.method == FluidMethod::Dfsph;
+    if dfsph {
+        let solver = &mut settings.dfsph.solver;
+        choice(ui, "pressure solver", solver, PressureSolver::ALL, PressureSolver::name);
+        for parameter in DfsphSettings::PARAMETERS.iter().filter(|parameter| is_limit(parameter)) {
+            parameter_field(ui, parameter, &mut settings.dfsph);
+        }
+    } else {
+        let equation = &mut settings.wcsph.equation_of_state;
+        choice(ui, "equation of state", equation, EquationOfState::ALL, EquationOfState::name);
+        for parameter in WcsphSettings::PARAMETERS {
+            parameter_field(ui, parameter, &mut settings.wcsph);
+        }
     }
     field(ui, &GRAVITY_X, settings);
     field(ui, &GRAVITY_Y, settings);
@@ -195,7 +208,8 @@ pub(super) fn settings(ui: &mut Ui, settings: &mut FluidSettings, solid: bool) {
             field(ui, &SHORTEST_STEP, settings);
             field(ui, &CFL, settings);
         }
-        for parameter in DfsphSettings::PARAMETERS.iter().filter(|parameter| !is_limit(parameter)) {
+        let others = DfsphSettings::PARAMETERS.iter().filter(|parameter| !is_limit(parameter));
+        for parameter in others.filter(|_| dfsph) {
             parameter_field(ui, parameter, &mut settings.dfsph);
         }
         field(ui, if solid { &RADIUS_3D } else { &RADIUS_2D }, settings);
@@ -203,12 +217,18 @@ pub(super) fn settings(ui: &mut Ui, settings: &mut FluidSettings, solid: bool) {
     });
 }
 
-/// The choice of the pressure solver.
-fn solver(ui: &mut Ui, solver: &mut PressureSolver) {
+/// A choice of one among a few.
+fn choice<T: Copy + PartialEq, const N: usize>(
+    ui: &mut Ui,
+    name: &str,
+    value: &mut T,
+    all: [T; N],
+    text: fn(T) -> &'static str,
+) {
     ui.horizontal(|ui| {
-        label(ui, "pressure solver");
-        for choice in PressureSolver::ALL {
-            ui.selectable_value(solver, choice, choice.name());
+        label(ui, name);
+        for choice in all {
+            ui.selectable_value(value, choice, text(choice));
         }
     });
 }

@@ -4,7 +4,9 @@ use bevy_math::Vec2;
 
 use super::error::FluidError;
 use super::sampling::{BoundaryShape, Fill, FluidShape};
-use super::settings::{DfsphSettings, FluidMaterial, PressureSolver, WorldSettings};
+use super::settings::{
+    DfsphSettings, FluidMaterial, FluidMethod, PressureSolver, WcsphSettings, WorldSettings,
+};
 use super::time_step::TimeStep;
 use super::vector::Vector;
 
@@ -31,8 +33,12 @@ pub struct Scene<V> {
     pub particle_radius: f32,
     /// Length of a step.
     pub time_step: TimeStep,
-    /// Parameters of the pressure solver.
+    /// How water is kept from being compressed.
+    pub method: FluidMethod,
+    /// Parameters of DFSPH.
     pub dfsph: DfsphSettings,
+    /// Parameters of WCSPH.
+    pub wcsph: WcsphSettings,
     /// Bodies of fluid.
     pub fluids: Vec<SceneFluid<V>>,
     /// Walls and obstacles.
@@ -87,12 +93,15 @@ pub struct SceneBoundary<V> {
 
 impl<V: Vector> Default for Scene<V> {
     fn default() -> Self {
-        let WorldSettings { gravity, particle_radius, dfsph } = WorldSettings::default();
+        let WorldSettings { gravity, particle_radius, method, dfsph, wcsph } =
+            WorldSettings::default();
         Self {
             gravity,
             particle_radius,
             time_step: TimeStep::default(),
+            method,
             dfsph,
+            wcsph,
             fluids: Vec::new(),
             boundaries: Vec::new(),
         }
@@ -111,7 +120,9 @@ impl<V: Vector> Scene<V> {
         WorldSettings {
             gravity: self.gravity,
             particle_radius: self.particle_radius,
+            method: self.method,
             dfsph: self.dfsph.clone(),
+            wcsph: self.wcsph.clone(),
         }
     }
 
@@ -215,6 +226,8 @@ impl Scene<Vec2> {
                 }],
                 velocity: Vec2::ZERO,
             }],
+            method: FluidMethod::Dfsph,
+            wcsph: WcsphSettings::default(),
             boundaries: vec![SceneBoundary {
                 shape: BoundaryShape::Box {
                     half_size: vector(0.5 * width, 0.5 * height),
@@ -312,8 +325,10 @@ mod tests {
         assert_eq!(scene.boundary_samples().unwrap(), expected.boundary_samples().unwrap());
         assert_eq!(scene, expected);
         // Every value spelt out: nothing in it follows a default.
-        for field in DfsphSettings::PARAMETERS {
-            assert!(text.contains(field.name), "{} is missing", field.name);
+        let dfsph = DfsphSettings::PARAMETERS.iter().map(|parameter| parameter.name);
+        let wcsph = WcsphSettings::PARAMETERS.iter().map(|parameter| parameter.name);
+        for name in dfsph.chain(wcsph).chain(["solver", "method", "equation_of_state"]) {
+            assert!(text.contains(&format!("{name}:")), "{name} is missing");
         }
     }
 

@@ -72,6 +72,78 @@ impl PressureSolver {
     }
 }
 
+parameters! {
+    /// Parameters of weakly compressible SPH (Becker & Teschner 2007).
+    pub struct WcsphSettings {
+        /// Speed of sound. Ten times the fastest water keeps the compression below a percent; steps are as much shorter.
+        sound_speed: f32 = 30.0, Real, "m/s", 0.01..=100000.0, step 1.0;
+    } choices {
+        /// How the pressure follows from the density.
+        equation_of_state: EquationOfState;
+    }
+}
+
+/// Pressure p as a function of the density rho, c the speed of sound. Never negative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
+pub enum EquationOfState {
+    /// p = c² (rho - rho0).
+    #[default]
+    Linear,
+    /// p = rho0 c²/7 ((rho/rho0)⁷ - 1), after Tait; stiffer where water is compressed.
+    Tait,
+}
+
+impl EquationOfState {
+    /// All equations.
+    pub const ALL: [Self; 2] = [Self::Linear, Self::Tait];
+
+    /// Name in plain words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Tait => "Tait",
+        }
+    }
+
+    /// Pressure over rest density in m²/s² at a density over rest density.
+    #[inline(always)]
+    pub fn pressure(self, relative_density: f32, sound_speed: f32) -> f32 {
+        let excess = relative_density.max(1.0);
+        let squared = sound_speed * sound_speed;
+        match self {
+            Self::Linear => squared * (excess - 1.0),
+            Self::Tait => squared / 7.0 * (excess.powi(7) - 1.0),
+        }
+    }
+}
+
+/// How water is kept from being compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
+pub enum FluidMethod {
+    /// Divergence-free SPH: a system of equations for the pressures of a step.
+    #[default]
+    Dfsph,
+    /// Weakly compressible SPH: pressure from an equation of state, short steps.
+    Wcsph,
+}
+
+impl FluidMethod {
+    /// All methods.
+    pub const ALL: [Self; 2] = [Self::Dfsph, Self::Wcsph];
+
+    /// Name in plain words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dfsph => "DFSPH",
+            Self::Wcsph => "WCSPH",
+        }
+    }
+}
+
 /// Settings of a world in one dimension.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorldSettings<V> {
@@ -80,8 +152,12 @@ pub struct WorldSettings<V> {
     /// Radius r of all particles in metres, 1e-5 to 1e5; default 0.025. The
     /// spacing is 2r and the support radius of the kernel 4r.
     pub particle_radius: f32,
-    /// The pressure solver's parameters.
+    /// How water is kept from being compressed.
+    pub method: FluidMethod,
+    /// The parameters of DFSPH.
     pub dfsph: DfsphSettings,
+    /// The parameters of WCSPH.
+    pub wcsph: WcsphSettings,
 }
 
 impl<V: Vector> Default for WorldSettings<V> {
@@ -89,7 +165,9 @@ impl<V: Vector> Default for WorldSettings<V> {
         Self {
             gravity: V::from_array([0.0, -9.81, 0.0]),
             particle_radius: 0.025,
+            method: FluidMethod::default(),
             dfsph: DfsphSettings::default(),
+            wcsph: WcsphSettings::default(),
         }
     }
 }
@@ -110,7 +188,13 @@ impl<V: Vector> WorldSettings<V> {
                 "1e-5 m to 1e5 m",
             ));
         }
-        self.dfsph.validate().map_err(|error| error.within("dfsph"))
+        self.dfsph.validate().map_err(|error| error.within("dfsph"))?;
+        self.wcsph.validate().map_err(|error| error.within("wcsph"))
+    }
+
+    /// Whether the pressure is corrected on a coarse grid.
+    pub(crate) fn needs_coarse_grid(&self) -> bool {
+        self.method == FluidMethod::Dfsph && self.dfsph.solver == PressureSolver::TwoLevel
     }
 
     /// Particle spacing d = 2r in metres.

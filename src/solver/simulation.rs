@@ -4,7 +4,7 @@ use super::error::FluidError;
 use super::parallel::Threads;
 use super::particles::FluidParticles;
 use super::scene::Scene;
-use super::settings::{FluidMaterial, WorldSettings};
+use super::settings::{DfsphSettings, FluidMaterial, FluidMethod, WcsphSettings, WorldSettings};
 use super::sph::{FluidWorld, RemovedParticle, Signal, signal_speed};
 use super::time_step::TimeStep;
 use super::vector::Vector;
@@ -69,8 +69,12 @@ pub struct SimulationState<V> {
     pub gravity: V,
     /// Radius of all particles in metres.
     pub particle_radius: f32,
-    /// Parameters of the pressure solver.
-    pub dfsph: super::settings::DfsphSettings,
+    /// How water is kept from being compressed.
+    pub method: FluidMethod,
+    /// Parameters of DFSPH.
+    pub dfsph: DfsphSettings,
+    /// Parameters of WCSPH.
+    pub wcsph: WcsphSettings,
     /// Length of a step.
     pub time_step: TimeStep,
     /// Simulated time in seconds.
@@ -79,6 +83,8 @@ pub struct SimulationState<V> {
     pub steps: u64,
     /// Length of the last step in seconds, or zero before the first.
     pub last_step: f32,
+    /// See [`FluidWorld::transition`], in seconds.
+    pub transition: f32,
     /// Bodies with their particles, warm start included.
     pub bodies: Vec<FluidBody<V>>,
     /// Boundary samples in metres.
@@ -202,7 +208,7 @@ impl<V: Vector> Simulation<V> {
             })
         });
         let finite = particles.filter(|p| p.position.is_finite() && p.velocity.is_finite());
-        signal_speed(finite, self.world.settings().gravity, self.world.last_step())
+        signal_speed(finite, self.world.settings(), self.world.last_step())
     }
 
     /// One step of `dt` seconds. Returns the particles that turned non-finite
@@ -248,11 +254,14 @@ impl<V: Vector> Simulation<V> {
         SimulationState {
             gravity: settings.gravity,
             particle_radius: settings.particle_radius,
+            method: settings.method,
             dfsph: settings.dfsph,
+            wcsph: settings.wcsph,
             time_step: self.time_step,
             time: self.time,
             steps: self.steps,
             last_step: self.world.last_step(),
+            transition: self.world.transition(),
             bodies: self.bodies.clone(),
             boundary: self.boundary.clone(),
         }
@@ -266,7 +275,9 @@ impl<V: Vector> Simulation<V> {
         let settings = WorldSettings {
             gravity: state.gravity,
             particle_radius: state.particle_radius,
+            method: state.method,
             dfsph: state.dfsph,
+            wcsph: state.wcsph,
         };
         let mut simulation = Self::new(settings, state.time_step)?;
         for (index, body) in state.bodies.into_iter().enumerate() {
@@ -279,7 +290,10 @@ impl<V: Vector> Simulation<V> {
         if state.last_step != 0.0 {
             super::time_step::check_step("last_step", state.last_step)?;
         }
-        simulation.world.set_last_step(state.last_step);
+        if !(0.0..=1.0).contains(&state.transition) {
+            return Err(FluidError::parameter("transition", state.transition, "0 s to 1 s"));
+        }
+        simulation.world.set_past(state.last_step, state.transition);
         Ok(simulation)
     }
 

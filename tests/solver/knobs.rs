@@ -1,7 +1,10 @@
 //! Every parameter does what its line of documentation says, and about how much.
 
 use bevy_fluid::solver::parallel::Threads;
-use bevy_fluid::solver::settings::{DfsphSettings, FluidMaterial, PressureSolver, WorldSettings};
+use bevy_fluid::solver::settings::{
+    DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, PressureSolver, WcsphSettings,
+    WorldSettings,
+};
 use bevy_fluid::solver::simulation::Simulation;
 use bevy_fluid::solver::time_step::TimeStep;
 use bevy_math::Vec2;
@@ -180,6 +183,74 @@ fn each_pressure_solver_takes_fewer_iterations_than_the_one_before() {
     assert!(sweeps < 0.5 * jacobi && coarse < 0.5 * sweeps, "{jacobi} {sweeps} {coarse}");
 }
 
+/// Figures of a column of twenty rows by WCSPH: mean of the highest density over
+/// the second half of three seconds, and height of the centre at the end.
+fn weakly_compressible(sound_speed: f32, equation: EquationOfState) -> (f32, f32) {
+    let mut scene = tank(10, 20, 5);
+    scene.time_step = TimeStep::Adaptive { min: 1e-5, max: 5e-3, cfl: 0.4 };
+    scene.method = FluidMethod::Wcsph;
+    scene.wcsph = WcsphSettings { sound_speed, equation_of_state: equation };
+    let mut simulation = start(&scene);
+    let (mut sum, mut count) = (0.0, 0.0);
+    while simulation.time() < 3.0 {
+        step(&mut simulation);
+        if simulation.time() > 1.5 {
+            sum += simulation.world().measure().max_density;
+            count += 1.0;
+        }
+    }
+    (sum / count, simulation.world().measure().center_of_mass.y)
+}
+
+#[test]
+fn every_parameter_of_weakly_compressible_sph_matters() {
+    assert_eq!(WcsphSettings::PARAMETERS.len(), 1, "a case for each below");
+    let compression =
+        |sound_speed: f32, equation| weakly_compressible(sound_speed, equation).0 / 1000.0 - 1.0;
+    // A metre of water: g h/c² at its floor.
+    let soft = compression(15.0, EquationOfState::Linear);
+    let hard = compression(40.0, EquationOfState::Linear);
+    assert!(soft > 0.03 && soft < 0.12, "{soft}");
+    assert!(hard < 0.4 * soft, "{hard} {soft}");
+    let tait = compression(15.0, EquationOfState::Tait);
+    assert!(tait < 0.95 * soft && tait > 0.5 * soft, "{tait} {soft}");
+}
+
+#[test]
+fn both_methods_hold_the_same_column() {
+    let (density, height) = weakly_compressible(30.0, EquationOfState::Linear);
+    let mut simulation = start(&tank(10, 20, 5));
+    run(&mut simulation, 400);
+    let strict = simulation.world().measure();
+    let sunk = (strict.center_of_mass.y - height) / D;
+    assert!(sunk.abs() < 0.3, "{sunk} spacings lower by WCSPH");
+    assert!(density > strict.max_density, "{density} {strict:?}");
+}
+
+#[test]
+fn methods_are_switched_without_a_jump_in_energy() {
+    let mut scene = tank(10, 20, 5);
+    scene.time_step = TimeStep::Fixed(0.001);
+    let mut simulation = start(&scene);
+    let energy = |simulation: &Simulation<Vec2>| {
+        let measures = simulation.world().measure();
+        measures.kinetic_energy + measures.potential_energy
+    };
+    for method in [FluidMethod::Wcsph, FluidMethod::Dfsph, FluidMethod::Wcsph] {
+        run(&mut simulation, 500);
+        let before = energy(&simulation);
+        let settings = simulation.world().settings().clone();
+        simulation.set_settings(WorldSettings { method, ..settings }).unwrap();
+        let mut highest = before;
+        for _ in 0..200 {
+            step(&mut simulation);
+            highest = highest.max(energy(&simulation));
+        }
+        // 500 kg half a metre up are 2,450 J.
+        assert!(highest - before < 25.0, "{method:?}: {before} J, then {highest} J");
+    }
+}
+
 /// Two particles beside each other, at opposite velocities across their line.
 fn pair(viscosity: f32, dt: f32) -> f32 {
     let mut simulation = world_of(Vec2::ZERO, [Vec2::ZERO, Vec2::new(D, 0.0)]);
@@ -243,7 +314,7 @@ fn viscosity_evens_out_a_shear_flow() {
 #[test]
 fn every_setting_of_the_world_matters() {
     // A field more, and this line asks for its case.
-    let WorldSettings::<Vec2> { gravity: _, particle_radius: _, dfsph: _ } =
+    let WorldSettings::<Vec2> { gravity: _, particle_radius: _, method: _, dfsph: _, wcsph: _ } =
         WorldSettings::default();
 
     for gravity in [Vec2::new(3.0, 0.0), Vec2::new(-1.0, 2.0), Vec2::ZERO] {

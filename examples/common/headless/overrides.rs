@@ -5,7 +5,9 @@ use std::str::FromStr;
 use bevy_fluid::Dimension;
 use bevy_fluid::solver::sampling::{BoundaryShape, Fill, FluidShape};
 use bevy_fluid::solver::scene::{Scene, SceneBoundary, SceneFluid};
-use bevy_fluid::solver::settings::{DfsphSettings, FluidMaterial, PressureSolver};
+use bevy_fluid::solver::settings::{
+    DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, PressureSolver, WcsphSettings,
+};
 use bevy_fluid::solver::time_step::TimeStep;
 use bevy_reflect::enums::VariantInfo;
 use bevy_reflect::serde::TypedReflectDeserializer;
@@ -71,6 +73,9 @@ fn registry<V: Dimension + DeserializeOwned>() -> TypeRegistry {
         FluidMaterial,
         DfsphSettings,
         PressureSolver,
+        FluidMethod,
+        WcsphSettings,
+        EquationOfState,
         TimeStep,
     );
     registry

@@ -6,31 +6,34 @@
 
 use super::FluidWorld;
 use super::pressure::{SolveReport, Stopping};
-use crate::solver::parallel::{CHUNK, Threads, for_each_chunk};
+use crate::solver::parallel::Threads;
 use crate::solver::vector::Vector;
+
+/// Time in seconds that the compression left by WCSPH is given to come apart.
+pub(super) const TRANSITION: f32 = 0.5;
+
+/// Rate in 1/s at which it does: water a metre deep rises by 0.1 m/s.
+const TRANSITION_RATE: f32 = 0.1;
 
 /// Neighbours below which the divergence solve leaves a particle alone: in
 /// spray there is nothing to be free of divergence.
 const SPARSE_NEIGHBORS: u32 = 7;
 
-/// Applies the accelerations, then the pressure that keeps the density of the
-/// end of the step from exceeding the rest density.
+/// Applies the pressure that keeps the density of the end of the step from
+/// exceeding the rest density.
 pub(super) fn density_solve<V: Vector>(
     world: &mut FluidWorld<V>,
     dt: f32,
     threads: Threads,
 ) -> SolveReport {
-    let accelerated = world.particles.velocities.chunks_mut(CHUNK);
-    let chunks = accelerated.zip(world.particles.accelerations.chunks(CHUNK));
-    for_each_chunk(threads, chunks, |(velocities, accelerations)| {
-        for (velocity, &acceleration) in velocities.iter_mut().zip(accelerations) {
-            *velocity += acceleration * dt;
-        }
-    });
     let dfsph = &world.settings.dfsph;
     // What is compressed already comes apart over several steps; what would be
     // compressed in this one is always held.
-    let most = 1.0 + dfsph.max_correction;
+    let mut most = 1.0 + dfsph.max_correction;
+    if world.transition > 0.0 {
+        world.transition = (world.transition - dt).max(0.0);
+        most = most.min(1.0 + TRANSITION_RATE * dt);
+    }
     let source = |density: f32, rate: f32| (1.0 - (density.min(most) + dt * rate)) / dt;
     let stopping = Stopping {
         tolerance: dfsph.max_density_error,

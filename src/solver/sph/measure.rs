@@ -2,6 +2,7 @@
 
 use super::FluidWorld;
 use super::packed::GONE;
+use crate::solver::settings::{FluidMethod, WorldSettings};
 use crate::solver::vector::Vector;
 
 /// |G| times the support radius above which a particle counts as surface: a
@@ -46,7 +47,7 @@ pub(in crate::solver) struct Signal<V> {
 /// See [`FluidWorld::signal_speed`]; `particles` in the order of their places.
 pub(in crate::solver) fn signal_speed<V: Vector>(
     particles: impl Iterator<Item = Signal<V>> + Clone,
-    gravity: V,
+    settings: &WorldSettings<V>,
     last_step: f32,
 ) -> f32 {
     let (mut count, mut free, mut fastest) = (0usize, 0usize, 0.0f32);
@@ -55,10 +56,13 @@ pub(in crate::solver) fn signal_speed<V: Vector>(
         count += 1;
         free += usize::from(particle.density_impulse == 0.0 && particle.divergence_impulse == 0.0);
         fastest = fastest.max(particle.velocity.length_squared());
-        let depth = particle.position.dot(gravity);
+        let depth = particle.position.dot(settings.gravity);
         (low, high) = (low.min(depth), high.max(depth));
     }
     let fastest = fastest.sqrt();
+    if settings.method == FluidMethod::Wcsph {
+        return (1.6 * fastest).max(0.5 * (settings.wcsph.sound_speed + fastest));
+    }
     if last_step == 0.0 || 2 * free >= count {
         return fastest.max((high - low).max(0.0).sqrt());
     }
@@ -87,6 +91,9 @@ impl<V: Vector> FluidWorld<V> {
     ///
     /// As long as most particles are under no pressure, sqrt(g H) stands for it,
     /// H the height over which the particles are spread.
+    ///
+    /// With WCSPH it is what the reference asks for in these terms: the mean of
+    /// the highest speed v and the speed of sound, or 1.6 v if that is more.
     pub fn signal_speed(&self) -> f32 {
         let particles = &self.particles;
         let present = self.packed_of.iter().filter(|&&packed| packed != GONE);
@@ -101,7 +108,7 @@ impl<V: Vector> FluidWorld<V> {
                     lightness: particles.lightness[i],
                 }
             }),
-            self.settings.gravity,
+            &self.settings,
             self.last_step,
         )
     }

@@ -16,6 +16,7 @@ mod measure;
 mod packed;
 mod pressure;
 mod viscosity;
+mod wcsph;
 
 use bevy_platform::time::Instant;
 
@@ -27,13 +28,13 @@ use super::neighborhood::Surroundings;
 use super::neighbors::{CELL_FACTOR, NeighborLists, Results};
 use super::parallel::Threads;
 use super::particles::ParticleId;
-use super::settings::{FluidMaterial, PressureSolver, WorldSettings};
+use super::settings::{FluidMaterial, FluidMethod, WorldSettings};
 use super::stats::{Stage, StepStats};
 use super::time_step::check_step;
 use super::vector::Vector;
 use coarse::Coarse;
 use packed::Packed;
-use pressure::Workspace;
+use pressure::{SolveReport, Workspace};
 
 pub use exchange::{BodyKey, RemovedParticle};
 pub use measure::Measures;
@@ -75,6 +76,8 @@ pub struct FluidWorld<V: Vector> {
     fresh: bool,
     /// Length of the step that the pressure impulses are of, or zero.
     last_step: f32,
+    /// Seconds for which DFSPH still goes easy on what WCSPH left compressed.
+    transition: f32,
     stats: StepStats,
     searches: u64,
 }
@@ -113,6 +116,7 @@ impl<V: Vector> Default for FluidWorld<V> {
             removed: Vec::new(),
             fresh: false,
             last_step: 0.0,
+            transition: 0.0,
             stats: StepStats::default(),
             searches: 0,
         }
@@ -148,7 +152,10 @@ impl<V: Vector> FluidWorld<V> {
             self.kernel = CubicSpline::new(settings.support_radius());
             self.fresh = false;
         }
-        if settings.dfsph.solver != self.settings.dfsph.solver {
+        if (self.settings.method, settings.method) == (FluidMethod::Wcsph, FluidMethod::Dfsph) {
+            self.transition = dfsph::TRANSITION;
+        }
+        if settings.needs_coarse_grid() != self.settings.needs_coarse_grid() {
             self.fresh = false;
         }
         self.settings = settings;
@@ -210,13 +217,21 @@ impl<V: Vector> FluidWorld<V> {
     }
 
     /// Third stage: applies the accelerations, then the pressure that keeps the
-    /// density from rising above the rest density.
+    /// density from rising above the rest density, or by WCSPH the pressure that
+    /// follows from it.
     pub fn density_solve(&mut self, dt: f32, threads: Threads) {
         let start = Instant::now();
         let threads = threads.for_particles(self.len());
         self.refresh(threads);
         self.stats.dt = dt;
-        let report = dfsph::density_solve(self, dt, threads);
+        self.apply_accelerations(dt, threads);
+        let report = match self.settings.method {
+            FluidMethod::Dfsph => dfsph::density_solve(self, dt, threads),
+            FluidMethod::Wcsph => {
+                wcsph::apply_pressure(self, dt, threads);
+                SolveReport::default()
+            }
+        };
         self.stats.density_iterations = report.iterations;
         self.stats.density_error = report.error;
         self.stats.applications += report.applications;
@@ -239,12 +254,17 @@ impl<V: Vector> FluidWorld<V> {
     }
 
     /// Last stage: finds neighbours and densities at the new positions, then
-    /// applies the pressure that keeps the velocity from compressing further.
+    /// applies the pressure that keeps the velocity from compressing further,
+    /// which WCSPH does without.
     pub fn divergence_solve(&mut self, dt: f32, threads: Threads) {
         let start = Instant::now();
         let threads = threads.for_particles(self.len());
         self.refresh(threads);
-        let report = dfsph::divergence_solve(self, dt, threads);
+        let report = match self.settings.method {
+            FluidMethod::Dfsph => dfsph::divergence_solve(self, dt, threads),
+            // Nothing to solve: the search alone is what the next step needs.
+            FluidMethod::Wcsph => SolveReport::default(),
+        };
         self.stats.divergence_iterations = report.iterations;
         self.stats.divergence_error = report.error;
         self.stats.applications += report.applications;
@@ -311,9 +331,15 @@ impl<V: Vector> FluidWorld<V> {
         self.last_step
     }
 
-    /// Tells a restored world what step its pressures are of.
-    pub(crate) fn set_last_step(&mut self, dt: f32) {
-        self.last_step = dt;
+    /// Seconds for which DFSPH still goes easy on what WCSPH left compressed.
+    pub fn transition(&self) -> f32 {
+        self.transition
+    }
+
+    /// Tells a restored world what step its pressures are of, and how much of a
+    /// transition is left.
+    pub(crate) fn set_past(&mut self, last_step: f32, transition: f32) {
+        (self.last_step, self.transition) = (last_step, transition);
     }
 
     /// Figures of the step that is under way or done.
@@ -389,7 +415,7 @@ impl<V: Vector> FluidWorld<V> {
             counts: &mut particles.neighbor_counts,
         };
         self.neighbors.find(threads, &around, results);
-        if self.settings.dfsph.solver == PressureSolver::TwoLevel {
+        if self.settings.needs_coarse_grid() {
             self.coarse.assemble(&self.particles, &self.neighbors, &self.grid, threads);
             self.stats.applications += 0.5;
         }

@@ -79,10 +79,11 @@ impl<V: Vector> Workspace<V> {
     }
 
     /// Copies of the velocities in the form that neighbours' vectors are read
-    /// in, and the inverse of the relative densities.
+    /// in, and the inverse of the relative densities, none of them below `least`.
     pub(super) fn velocities(
         &mut self,
         particles: &Packed<V>,
+        least: f32,
         threads: Threads,
     ) -> (&[V::Wide], &[f32]) {
         let len = particles.positions.len();
@@ -97,7 +98,7 @@ impl<V: Vector> Workspace<V> {
         for_each_chunk(threads, chunks, |(((wide, inverse), velocities), densities)| {
             for local in 0..wide.len() {
                 wide[local] = velocities[local].widen();
-                inverse[local] = 1.0 / densities[local];
+                inverse[local] = 1.0 / densities[local].max(least);
             }
         });
         (&self.vectors, &self.step)
@@ -122,7 +123,7 @@ impl<V: Vector> FluidWorld<V> {
         if particles.positions.is_empty() {
             return SolveReport::default();
         }
-        workspace.velocities(particles, threads);
+        workspace.velocities(particles, 0.0, threads);
         let warm = settings.dfsph.warm_start / scale;
         let support = settings.support_radius();
         let mut system = System { particles, neighbors, grid, workspace, dt, threads };
@@ -138,6 +139,31 @@ impl<V: Vector> FluidWorld<V> {
                 system.sweeps(coarse, mixed, relaxation, stopping)
             }
         };
+        self.apply_pressure(impulses, scale, dt, threads);
+        report
+    }
+
+    /// Applies the non-pressure accelerations of the step.
+    pub(super) fn apply_accelerations(&mut self, dt: f32, threads: Threads) {
+        let accelerated = self.particles.velocities.chunks_mut(CHUNK);
+        let chunks = accelerated.zip(self.particles.accelerations.chunks(CHUNK));
+        for_each_chunk(threads, chunks, |(velocities, accelerations)| {
+            for (velocity, &acceleration) in velocities.iter_mut().zip(accelerations) {
+                *velocity += acceleration * dt;
+            }
+        });
+    }
+
+    /// Applies the pressure accelerations of the workspace, and leaves its
+    /// pressures times `scale` in `impulses`.
+    pub(super) fn apply_pressure(
+        &mut self,
+        impulses: &mut [f32],
+        scale: f32,
+        dt: f32,
+        threads: Threads,
+    ) {
+        let FluidWorld { particles, workspace, .. } = self;
         let Workspace { kappa, vectors, .. } = workspace;
         let chunks = particles
             .velocities
@@ -152,7 +178,6 @@ impl<V: Vector> FluidWorld<V> {
                 impulses[local] = kappa[local] * densities[local] * densities[local] * scale;
             }
         });
-        report
     }
 }
 
@@ -215,6 +240,20 @@ impl<V: Vector> System<'_, V> {
                     || neighbor_counts[i] < min_neighbors;
                 step[local] = if alone { 0.0 } else { 1.0 / (dt * diagonals[i]) };
                 kappa[local] = impulses[i] * warm / squared;
+            }
+        });
+    }
+
+    /// Sets the unknowns to a function of the relative density and 1/rho0.
+    pub(super) fn set(&mut self, kappa: impl Fn(f32, f32) -> f32 + Sync) {
+        let Packed { densities, lightness, .. } = self.particles;
+        let unknowns = &mut self.workspace.kappa;
+        unknowns.resize(densities.len(), 0.0);
+        let chunks = unknowns.chunks_mut(CHUNK).zip(densities.chunks(CHUNK));
+        let chunks = chunks.zip(lightness.chunks(CHUNK));
+        for_each_chunk(self.threads, chunks, |((unknowns, densities), lightness)| {
+            for (local, unknown) in unknowns.iter_mut().enumerate() {
+                *unknown = kappa(densities[local], lightness[local]);
             }
         });
     }

@@ -2,6 +2,7 @@
 
 use super::FluidWorld;
 use crate::solver::parallel::{CHUNK, Threads, for_each_chunk};
+use crate::solver::settings::FluidMethod;
 use crate::solver::vector::Vector;
 
 /// Sets each particle's acceleration to g + (alpha/dt) sum_j (m/rho_j)(v_j - v_i) W_ij
@@ -13,7 +14,11 @@ pub(super) fn accelerations<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
         particles.accelerations.fill(gravity);
         return;
     }
-    let (velocities, inverse_densities) = workspace.velocities(particles, threads);
+    let least = match settings.method {
+        FluidMethod::Dfsph => 0.0,
+        FluidMethod::Wcsph => 1.0,
+    };
+    let (velocities, inverse_densities) = workspace.velocities(particles, least, threads);
     let (body_of, bodies) = (&particles.bodies, &*bodies);
     let chunks = particles.accelerations.chunks_mut(CHUNK).zip(neighbors.chunks()).enumerate();
     for_each_chunk(threads, chunks, |(index, (accelerations, chunk))| {

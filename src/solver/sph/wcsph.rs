@@ -1,0 +1,30 @@
+//! Weakly compressible SPH (Becker & Teschner 2007): the pressure follows from
+//! the density by an equation of state.
+
+use super::FluidWorld;
+use super::pressure::System;
+use crate::solver::parallel::Threads;
+use crate::solver::vector::Vector;
+
+/// Applies the pressure of the present densities.
+///
+/// With p_i = rho0_i P(rho_i/rho0_i), a_i = -sum_j m_j (p_i/rho_i² + p_j/rho_j²)
+/// grad W_ij - sum_k rho0 V_k p_i/rho_i² grad W_ik, which are the pressure
+/// accelerations of DFSPH at kappa_i = p_i (rho0_i/rho_i)². Densities below the
+/// rest density count as that.
+pub(super) fn apply_pressure<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threads: Threads) {
+    let mut impulses = core::mem::take(&mut world.particles.density_impulses);
+    let FluidWorld { settings, particles, neighbors, workspace, grid, .. } = world;
+    let (equation, sound_speed) = (settings.wcsph.equation_of_state, settings.wcsph.sound_speed);
+    workspace.velocities(particles, 1.0, threads);
+    let mut system = System { particles, neighbors, grid, workspace, dt, threads };
+    system.set(|density, lightness| {
+        let density = density.max(1.0);
+        equation.pressure(density, sound_speed) / (lightness * density * density)
+    });
+    system.accelerate();
+    // As the next step's warm start, should it be one of DFSPH.
+    world.apply_pressure(&mut impulses, dt * dt, dt, threads);
+    world.particles.density_impulses = impulses;
+    world.particles.divergence_impulses.fill(0.0);
+}
