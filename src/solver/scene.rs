@@ -327,7 +327,10 @@ mod tests {
         // Every value spelt out: nothing in it follows a default.
         let dfsph = DfsphSettings::PARAMETERS.iter().map(|parameter| parameter.name);
         let wcsph = WcsphSettings::PARAMETERS.iter().map(|parameter| parameter.name);
-        for name in dfsph.chain(wcsph).chain(["solver", "method", "equation_of_state"]) {
+        let material = FluidMaterial::PARAMETERS.iter().map(|parameter| parameter.name);
+        for name in
+            dfsph.chain(wcsph).chain(material).chain(["solver", "method", "equation_of_state"])
+        {
             assert!(text.contains(&format!("{name}:")), "{name} is missing");
         }
     }

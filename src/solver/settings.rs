@@ -12,6 +12,10 @@ parameters! {
         /// XSPH viscosity: part of the velocity difference to its neighbours that a particle gives up in a step.
         /// (Schechter & Bridson 2012.)
         viscosity: f32 = 0.05, Real, "1", 0.0..=1.0, step 0.01;
+        /// Kinematic viscosity nu, by the Laplacian of the velocity: water 1e-6, oil 1e-4, honey 5e-3.
+        kinematic_viscosity: f32 = 0.0, Real, "m^2/s", 0.0..=1000.0, step 0.001;
+        /// Kinematic viscosity against boundaries: what makes water stick to a wall.
+        boundary_viscosity: f32 = 0.0, Real, "m^2/s", 0.0..=1000.0, step 0.001;
     }
 }
 

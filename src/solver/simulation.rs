@@ -208,7 +208,8 @@ impl<V: Vector> Simulation<V> {
             })
         });
         let finite = particles.filter(|p| p.position.is_finite() && p.velocity.is_finite());
-        signal_speed(finite, self.world.settings(), self.world.last_step())
+        let materials = self.bodies.iter().map(|body| &body.material);
+        signal_speed(finite, materials, self.world.settings(), self.world.last_step())
     }
 
     /// One step of `dt` seconds. Returns the particles that turned non-finite

@@ -288,9 +288,63 @@ fn every_parameter_of_the_material_matters() {
                     }
                 }
             }
+            "kinematic_viscosity" => {
+                for (viscosity, dt) in [(0.02, DT), (0.05, DT), (0.05, 0.2 * DT)] {
+                    // The block expands a little and carries some velocity along.
+                    let decay = shear_decay(viscosity, dt) - shear_decay(0.0, dt);
+                    // A standing shear wave of wavelength 2 m decays at nu k².
+                    let expected = viscosity * core::f32::consts::PI.powi(2);
+                    assert!((decay / expected - 1.0).abs() < 0.15, "{decay} {expected}");
+                }
+                // Far beyond what an explicit step can take.
+                assert!(shear_decay(100.0, DT).is_finite());
+            }
+            "boundary_viscosity" => {
+                let [free, sticky] = [0.0, 0.05].map(|boundary_viscosity| {
+                    let mut simulation = start(&tank(20, 10, 5));
+                    let body = &mut simulation.bodies_mut()[0];
+                    body.material.viscosity = 0.0;
+                    body.material.boundary_viscosity = boundary_viscosity;
+                    for v in body.particles.velocities_mut() {
+                        v.x = 0.5;
+                    }
+                    run(&mut simulation, 10);
+                    let lowest = &velocities(&mut simulation)[..20];
+                    lowest.iter().map(|v| v.x).sum::<f32>() / 20.0
+                });
+                assert!(sticky < 0.8 * free && sticky > 0.0, "{sticky} {free}");
+            }
             other => panic!("no case for {other}"),
         }
     }
+}
+
+/// Rate in 1/s at which the middle of a shear wave v_x = cos(k y) loses its
+/// amplitude, k = pi per metre, in 0.2 s.
+fn shear_decay(kinematic_viscosity: f32, dt: f32) -> f32 {
+    let places = (0..1600).map(|k| Vec2::new((k % 40) as f32, (k / 40) as f32 - 19.5) * D);
+    let mut simulation = world_of(Vec2::ZERO, places);
+    let body = &mut simulation.bodies_mut()[0];
+    body.material.viscosity = 0.0;
+    body.material.kinematic_viscosity = kinematic_viscosity;
+    let wave = |x: Vec2| (core::f32::consts::PI * x.y).cos();
+    let positions = body.particles.positions().to_vec();
+    for (v, x) in body.particles.velocities_mut().iter_mut().zip(&positions) {
+        v.x = 0.1 * wave(*x);
+    }
+    let steps = (0.2 / dt).round() as u32;
+    for _ in 0..steps {
+        simulation.step(dt, Threads::Serial).unwrap();
+    }
+    // Rows near the middle, columns far from the ends.
+    let (mut sum, mut expected) = (0.0, 0.0);
+    for (x, v) in positions.iter().zip(simulation.bodies()[0].particles.velocities()) {
+        if x.y.abs() < 0.3 && x.x > 0.5 && x.x < 1.5 {
+            sum += v.x;
+            expected += 0.1 * wave(*x);
+        }
+    }
+    -(sum / expected).ln() / 0.2
 }
 
 #[test]

@@ -213,6 +213,7 @@ impl<V: Vector> FluidWorld<V> {
         self.remove_runaways(dt);
         self.refresh(threads);
         viscosity::accelerations(self, dt, threads);
+        viscosity::add_laplacian(self, dt, threads);
         self.stats.add_time(Stage::NonPressureForces, start);
     }
 

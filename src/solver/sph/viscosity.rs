@@ -1,9 +1,13 @@
-//! Gravity and XSPH viscosity.
+//! Gravity and viscosity: XSPH, and by the Laplacian of the velocity.
 
 use super::FluidWorld;
+use super::packed::Packed;
 use crate::solver::parallel::{CHUNK, Threads, for_each_chunk};
-use crate::solver::settings::FluidMethod;
+use crate::solver::settings::{FluidMaterial, FluidMethod};
 use crate::solver::vector::Vector;
+
+/// Part of a spacing squared that keeps the Laplacian finite between particles at one place.
+const SOFTENING: f32 = 0.01;
 
 /// Sets each particle's acceleration to g + (alpha/dt) sum_j (m/rho_j)(v_j - v_i) W_ij
 /// over its fluid neighbours (Schechter & Bridson 2012), alpha its own fluid's.
@@ -35,6 +39,61 @@ pub(super) fn accelerations<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
                 velocities[i],
             );
             *acceleration = gravity + sum * (viscosity / dt);
+        }
+    });
+}
+
+/// Adds nu times the Laplacian of the velocity (Brookshaw 1985):
+/// 2 nu sum_j (m/rho_j) (v_i - v_j) (x_ij.grad W_ij)/(|x_ij|² + 0.01 d²) over
+/// fluid neighbours, and the same with V_k and the boundary's coefficient over
+/// samples, which stand still.
+///
+/// A step too long for it to be stable takes what velocity difference there is,
+/// and no more.
+pub(super) fn add_laplacian<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threads: Threads) {
+    let FluidWorld { settings, kernel, bodies, particles, neighbors, boundary, .. } = world;
+    let materials = bodies.iter().map(|body| &body.material);
+    let viscous = |material: &FluidMaterial| {
+        material.kinematic_viscosity > 0.0 || material.boundary_viscosity > 0.0
+    };
+    if !materials.clone().any(viscous) {
+        return;
+    }
+    let softening = SOFTENING * settings.spacing() * settings.spacing();
+    let Packed { accelerations, positions, velocities, densities, places, .. } = particles;
+    let (positions, velocities, densities) = (&*positions, &*velocities, &*densities);
+    let (places, body_of) = (&*places, &*particles.bodies);
+    let (bodies, boundary, kernel) = (&*bodies, &*boundary, &*kernel);
+    let chunks = accelerations.chunks_mut(CHUNK).zip(neighbors.chunks()).enumerate();
+    for_each_chunk(threads, chunks, |(index, (accelerations, chunk))| {
+        for (local, acceleration) in accelerations.iter_mut().enumerate() {
+            let i = index * CHUNK + local;
+            let material = &bodies[body_of[i] as usize].material;
+            let (x, v) = (positions[i], velocities[i]);
+            let (mut sum, mut total) = (V::ZERO, 0.0);
+            let mut add = |difference: V, offset: V, gradient: V, factor: f32| {
+                let squared = offset.length_squared() + softening;
+                let weight = factor * -offset.dot(gradient) / squared;
+                sum += difference * weight;
+                total += weight;
+            };
+            if material.kinematic_viscosity > 0.0 {
+                let list = chunk.bundles(local);
+                V::for_each_gradient(list.gradients, list.indices, |j, gradient| {
+                    let factor = 2.0 * material.kinematic_viscosity / densities[j];
+                    add(velocities[j] - v, x - positions[j], gradient, factor);
+                });
+            }
+            if material.boundary_viscosity > 0.0 {
+                for &k in chunk.boundary(local) {
+                    let offset = x - boundary.positions()[k as usize];
+                    let gradient = kernel.pair_gradient(offset, places[i], u32::MAX - k);
+                    let volume = boundary.volumes()[k as usize];
+                    let factor = 2.0 * material.boundary_viscosity * volume;
+                    add(-v, offset, gradient, factor);
+                }
+            }
+            *acceleration += sum * (1.0 / (total * dt).max(1.0));
         }
     });
 }
