@@ -16,6 +16,10 @@ parameters! {
         kinematic_viscosity: f32 = 0.0, Real, "m^2/s", 0.0..=1000.0, step 0.001;
         /// Kinematic viscosity against boundaries: what makes water stick to a wall.
         boundary_viscosity: f32 = 0.0, Real, "m^2/s", 0.0..=1000.0, step 0.001;
+        /// Cohesion: how strongly the fluid pulls itself together into drops; the gamma of Akinci et al. 2013 at 1000 kg/m³.
+        cohesion: f32 = 0.0, Real, "m/s^2", 0.0..=1000.0, step 0.1;
+        /// Adhesion: how strongly boundaries pull the fluid; the beta of Akinci et al. 2013 at 1000 kg/m³.
+        adhesion: f32 = 0.0, Real, "m/s^2", 0.0..=1000.0, step 0.1;
     }
 }
 

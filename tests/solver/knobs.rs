@@ -299,6 +299,8 @@ fn every_parameter_of_the_material_matters() {
                 // Far beyond what an explicit step can take.
                 assert!(shear_decay(100.0, DT).is_finite());
             }
+            // See surface_tension.rs.
+            "cohesion" | "adhesion" => {}
             "boundary_viscosity" => {
                 let [free, sticky] = [0.0, 0.05].map(|boundary_viscosity| {
                     let mut simulation = start(&tank(20, 10, 5));

@@ -14,4 +14,5 @@ mod search;
 #[cfg(feature = "scene")]
 mod state;
 mod support;
+mod surface_tension;
 mod three_d;

@@ -15,6 +15,7 @@ mod jacobi;
 mod measure;
 mod packed;
 mod pressure;
+mod surface_tension;
 mod viscosity;
 mod wcsph;
 
@@ -205,7 +206,7 @@ impl<V: Vector> FluidWorld<V> {
         self.stats.add_time(Stage::NeighborSearch, start);
     }
 
-    /// Second stage: sets the accelerations to gravity and viscosity. Add others
+    /// Second stage: sets the accelerations to gravity, viscosity and surface tension. Add others
     /// with [`FluidWorld::accelerate`] between this and the next stage.
     pub fn non_pressure_forces(&mut self, dt: f32, threads: Threads) {
         let start = Instant::now();
@@ -214,6 +215,7 @@ impl<V: Vector> FluidWorld<V> {
         self.refresh(threads);
         viscosity::accelerations(self, dt, threads);
         viscosity::add_laplacian(self, dt, threads);
+        surface_tension::add(self, threads);
         self.stats.add_time(Stage::NonPressureForces, start);
     }
 

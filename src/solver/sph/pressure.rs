@@ -78,6 +78,12 @@ impl<V: Vector> Workspace<V> {
             + 4 * self.residual.capacity()
     }
 
+    /// A vector for each of `len` particles, of any value.
+    pub(super) fn vectors(&mut self, len: usize) -> &mut [V::Wide] {
+        self.vectors.resize(len, V::Wide::default());
+        &mut self.vectors
+    }
+
     /// Copies of the velocities in the form that neighbours' vectors are read
     /// in, and the inverse of the relative densities, none of them below `least`.
     pub(super) fn velocities(
