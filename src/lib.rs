@@ -1,5 +1,6 @@
 //! Water for Bevy games through one [`FluidPlugin`]: divergence-free SPH
-//! (Bender & Koschier 2015, 2017) in 2D and 3D.
+//! (Bender & Koschier 2015, 2017) and weakly compressible SPH (Becker &
+//! Teschner 2007) in 2D and 3D.
 //!
 //! ```no_run
 //! use bevy::prelude::*;
