@@ -138,7 +138,7 @@ mod tests {
             assert!(text.len() <= 6, "{text}");
             assert_eq!(parse(parameter, &text), Ok(parameter.default));
         }
-        let [_, viscosity] = FluidMaterial::PARAMETERS else { panic!("two parameters") };
+        let viscosity = FluidMaterial::PARAMETERS.iter().find(|p| p.name == "viscosity").unwrap();
         assert_eq!(stepped(viscosity, f64::from(0.05f32), 1.0), "0.06");
         assert_eq!(stepped(dfsph("max_divergence_error"), 0.005, -1.0), "0.49");
     }
