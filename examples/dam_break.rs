@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use bevy::prelude::*;
 use bevy_egui::EguiPlugin;
 use bevy_egui::input::egui_wants_any_keyboard_input;
-use bevy_fluid::inspector::{FluidInspector, FluidInspectorPlugin, SceneSize};
+use bevy_fluid::inspector::{FluidInspector, FluidInspectorPlugin, RestartRequested, SceneSize};
 use bevy_fluid::prelude::*;
 use bevy_fluid::{FluidScene2d, Scene2d, SceneAsset2d};
 use bevy_pancam::{PanCam, PanCamPlugin};
@@ -120,6 +120,7 @@ fn keys(
     mut clock: ResMut<Time<Fluid>>,
     mut inspector: ResMut<FluidInspector>,
     mut scenes: Query<&mut FluidScene2d>,
+    mut restart: MessageWriter<RestartRequested>,
     server: Res<AssetServer>,
 ) {
     if keys.just_pressed(KeyCode::Space) {
@@ -137,8 +138,10 @@ fn keys(
             let fast = scene.0.path().is_some_and(|path| path.to_string() == FAST_SCENE);
             scene.0 = server.load(if fast { SCENE } else { FAST_SCENE });
         }
+        // The panel's clock starts anew, too.
+        restart.write_default();
     }
     if keys.just_pressed(KeyCode::KeyR) {
-        scenes.iter_mut().for_each(|mut scene| scene.set_changed());
+        restart.write_default();
     }
 }
