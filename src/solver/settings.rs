@@ -26,7 +26,7 @@ parameters! {
 parameters! {
     /// Parameters of the DFSPH pressure solver (Bender & Koschier 2015).
     pub struct DfsphSettings {
-        /// Mean compression below which the density solve stops, as a fraction of the rest density.
+        /// Mean compression below which the density solve stops, as a fraction of the rest density; the Gauss-Seidel solvers count what pressure overdoes as well.
         max_density_error: f32 = 0.001, Fraction, "1", 1e-7..=1.0, step 0.0001;
         /// Mean change of density in a step below which the divergence solve stops, as a fraction of the rest density.
         max_divergence_error: f32 = 0.005, Fraction, "1", 1e-7..=1.0, step 0.0001;

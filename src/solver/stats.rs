@@ -54,7 +54,8 @@ pub struct StepStats {
     /// one, the start of the Gauss-Seidel sweeps half of one, a coarse
     /// correction one more, and the set-up of the coarse grid half of one a step.
     pub applications: f32,
-    /// Mean compression that the density solve stopped at, as a fraction of the rest density.
+    /// Mean compression that the density solve stopped at, as a fraction of the
+    /// rest density; by the Gauss-Seidel solvers its mean error either way.
     pub density_error: f32,
     /// Mean growth of density in a step that the divergence solve stopped at, as a fraction.
     pub divergence_error: f32,
