@@ -159,7 +159,7 @@ fn means_follow_the_reference_through_the_splash() {
         // is chaotic: the reference's own f64 program with only its positions
         // rounded to f32 is off by 2.9 % in kinetic energy at step 180, and a
         // last bit elsewhere moves that by a percent.
-        let steps = if simulation.world().len() < 300 { 150 } else { 200 };
+        let steps = if simulation.world().len() < 200 { 150 } else { 200 };
         for row in trace.table("per_step").iter().take(steps) {
             simulation.step(simulation.next_step(), Threads::Serial).unwrap();
             let measures = simulation.world().measure();
