@@ -9,7 +9,6 @@
 
 mod common;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use bevy::prelude::*;
@@ -19,8 +18,7 @@ use bevy_fluid::inspector::{FluidInspector, FluidInspectorPlugin, RestartRequest
 use bevy_fluid::prelude::*;
 use bevy_fluid::{FluidScene2d, Scene2d, SceneAsset2d};
 use bevy_pancam::{PanCam, PanCamPlugin};
-use common::headless::{self, Options};
-use common::probe;
+use common::{headless, probe};
 
 /// The scene of the reference program, and its twin with the defaults of games.
 const SCENE: &str = "scenes/dam_break.ron";
@@ -36,7 +34,7 @@ fn main() -> ExitCode {
     probe::answer_if_asked();
     match probe::screen() {
         Ok(()) => run_in_a_window(),
-        Err(reason) => run_headless(&reason),
+        Err(reason) => headless::run_instead_of_a_window(&reason, SCENE),
     }
 }
 
@@ -58,23 +56,6 @@ fn run_in_a_window() -> ExitCode {
         )
         .run();
     if exit.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-/// Runs two seconds of the scene and leaves a picture of the end.
-fn run_headless(reason: &str) -> ExitCode {
-    println!("{reason}; running headless instead, look at final.png");
-    let assets = std::env::var_os("BEVY_ASSET_ROOT")
-        .or_else(|| std::env::var_os("CARGO_MANIFEST_DIR"))
-        .map_or_else(PathBuf::new, PathBuf::from);
-    let scene = assets.join("assets").join(SCENE);
-    let options = Options { out: Some(".".into()), ..Options::of_scene(scene) };
-    match headless::run(&options) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            error.exit_code()
-        }
-    }
 }
 
 fn setup(mut commands: Commands, assets: Res<AssetServer>) {

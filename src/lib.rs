@@ -74,7 +74,7 @@
 //! |---|---|---|
 //! | `2d`, `3d` | yes | the concrete names of a dimension |
 //! | `plugin` | yes | the ECS layer |
-//! | `render` | yes | drawing of 2D worlds |
+//! | `render` | yes | drawing |
 //! | `inspector` | yes | the egui panel |
 //! | `scene` | yes | scene files, serde on what they hold |
 //! | `frames` | yes | pictures drawn on the CPU |

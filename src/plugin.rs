@@ -80,8 +80,8 @@ impl Plugin for FluidPlugin {
             .init_resource::<Time<Fluid>>()
             .add_message::<ParticleRemoved>()
             .add_message::<FluidRefused>();
-        #[cfg(all(feature = "render", feature = "2d"))]
-        if app.is_plugin_added::<bevy::sprite_render::SpriteRenderPlugin>() {
+        #[cfg(feature = "render")]
+        if app.get_sub_app(bevy::render::RenderApp).is_some() {
             app.add_plugins(crate::render::FluidRenderPlugin);
         }
         schedule::configure(app, self.schedule);

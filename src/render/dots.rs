@@ -15,33 +15,20 @@
 //!     }
 //! }
 //! ```
-//!
-//! The dots lie in a data texture that the vertex shader reads, which works on every target that
-//! Bevy draws on, WebGL2 included. Only the rows of that texture that hold dots are uploaded, and
-//! only after the component has been changed.
 
-mod upload;
-
-use bevy::app::{App, Plugin, PostUpdate};
-use bevy::asset::{
-    Asset, AssetEventSystems, AssetPath, Assets, Handle, RenderAssetUsages, embedded_asset,
-    embedded_path,
-};
-use bevy::camera::visibility::{NoFrustumCulling, Visibility, VisibilitySystems};
+use bevy::app::{App, Plugin};
+use bevy::asset::{Asset, AssetPath, Assets, Handle, embedded_asset, embedded_path};
+use bevy::camera::visibility::{NoFrustumCulling, Visibility};
 use bevy::color::{Color, ColorToPacked, Srgba};
 use bevy::ecs::prelude::*;
 use bevy::image::Image;
 use bevy::log::warn;
 use bevy::math::Vec2;
-use bevy::mesh::{
-    Indices, Mesh, Mesh2d, MeshVertexAttribute, MeshVertexBufferLayoutRef, PrimitiveTopology,
-    VertexAttributeValues, VertexFormat,
-};
+use bevy::mesh::{Mesh, Mesh2d, MeshVertexBufferLayoutRef};
 use bevy::reflect::TypePath;
 use bevy::render::RenderApp;
 use bevy::render::render_resource::{
-    AsBindGroup, Extent3d, RenderPipelineDescriptor, SpecializedMeshPipelineError,
-    TextureDimension, TextureFormat,
+    AsBindGroup, RenderPipelineDescriptor, SpecializedMeshPipelineError,
 };
 use bevy::shader::ShaderRef;
 use bevy::sprite_render::{
@@ -49,24 +36,7 @@ use bevy::sprite_render::{
 };
 use bevy::transform::components::Transform;
 
-/// One dot as the shader reads it: position x and y, colour, radius, four bytes each, lowest byte
-/// first.
-type Texel = [u8; 16];
-
-/// Dots in a row of the data texture. Also the greatest number of rows: 2048 is what WebGL2
-/// guarantees.
-const MAX_SIDE: usize = 2048;
-
-/// Room in the smallest cloud, so that small ones do not grow dot by dot.
-const MIN_CAPACITY: usize = 64;
-
-/// Two bits of corner (bit 0: right, bit 1: top), then the dot's index. In an attribute, because
-/// the built-in vertex index counts from wherever the mesh allocator has put the mesh.
-const CORNER_AND_INDEX: MeshVertexAttribute = MeshVertexAttribute::new(
-    "Vertex_DotCornerAndIndex",
-    0x646f_7473_3264_0001,
-    VertexFormat::Uint32,
-);
+use super::cloud::{self, CORNER_AND_INDEX, Cloud, MAX_TEXELS, Texel};
 
 /// One dot of a [`Dots2d`] cloud.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -128,7 +98,7 @@ pub struct Dots2d {
 impl Dots2d {
     /// The most dots in one cloud (2048 x 2048, a bit over four million); further ones are refused.
     /// A second entity takes as many again.
-    pub const MAX_DOTS: usize = MAX_SIDE * MAX_SIDE;
+    pub const MAX_DOTS: usize = MAX_TEXELS;
 
     /// A cloud without dots.
     pub fn new() -> Self {
@@ -218,18 +188,8 @@ impl Plugin for DotsPlugin {
             return;
         }
         embedded_asset!(app, "dots.wgsl");
-        app.add_plugins(Material2dPlugin::<DotsMaterial>::default()).add_systems(
-            PostUpdate,
-            grow_clouds
-                .in_set(DotsSystems)
-                // So that a new mesh and texture are drawn in the frame that asks for them.
-                .before(AssetEventSystems)
-                .before(VisibilitySystems::VisibilityPropagate)
-                .before(VisibilitySystems::CheckVisibility),
-        );
-        if let Some(render_app) = app.get_sub_app_mut(RenderApp) {
-            upload::build(render_app);
-        }
+        app.add_plugins(Material2dPlugin::<DotsMaterial>::default());
+        cloud::build::<Dots2d>(app, DotsSystems);
     }
 
     fn finish(&self, app: &mut App) {
@@ -242,79 +202,26 @@ impl Plugin for DotsPlugin {
     }
 }
 
-/// What the GPU has room for. Beside [`Dots2d`], so that looking after it does not mark the dots as
-/// changed.
-#[derive(Component)]
-struct DotsTexture {
-    image: Handle<Image>,
-    capacity: usize,
-}
+impl Cloud for Dots2d {
+    type Material = DotsMaterial;
+    type Drawn = (Mesh2d, MeshMaterial2d<DotsMaterial>);
 
-/// Gives each cloud a texture and a mesh with room for all its dots: a power of two, which never
-/// shrinks. Takes them from an entity that is no cloud any more.
-fn grow_clouds(
-    mut commands: Commands,
-    mut images: ResMut<Assets<Image>>,
-    mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<DotsMaterial>>,
-    clouds: Query<(Entity, &Dots2d, Option<&DotsTexture>), Changed<Dots2d>>,
-    mut removed: RemovedComponents<Dots2d>,
-    still_clouds: Query<(), With<Dots2d>>,
-) {
-    for entity in removed.read().filter(|&entity| !still_clouds.contains(entity)) {
-        if let Ok(mut entity) = commands.get_entity(entity) {
-            entity.try_remove::<(Mesh2d, MeshMaterial2d<DotsMaterial>, DotsTexture)>();
-        }
+    fn texels(&self) -> &[Texel] {
+        &self.texels
     }
-    for (entity, dots, texture) in &clouds {
-        let capacity = capacity_for(dots.len());
-        if texture.is_some_and(|texture| texture.capacity >= capacity) {
-            continue;
-        }
-        let image = images.add(data_texture(capacity));
-        commands.entity(entity).try_insert((
-            Mesh2d(meshes.add(quads(capacity))),
-            MeshMaterial2d(materials.add(DotsMaterial { dots: image.clone() })),
-            DotsTexture { image, capacity },
-        ));
+
+    fn material(&self, dots: Handle<Image>) -> DotsMaterial {
+        DotsMaterial { dots }
+    }
+
+    fn drawn(mesh: Handle<Mesh>, material: Handle<DotsMaterial>) -> Self::Drawn {
+        (Mesh2d(mesh), MeshMaterial2d(material))
     }
 }
 
-fn capacity_for(dots: usize) -> usize {
-    dots.clamp(MIN_CAPACITY, Dots2d::MAX_DOTS).next_power_of_two()
-}
-
-/// A texture for `capacity` dots. Without data, because the GPU's starts as zeros, which are no
-/// dots.
-fn data_texture(capacity: usize) -> Image {
-    let width = capacity.min(MAX_SIDE);
-    let size = Extent3d {
-        width: width as u32,
-        height: (capacity / width) as u32,
-        depth_or_array_layers: 1,
-    };
-    Image::new_uninit(
-        size,
-        TextureDimension::D2,
-        TextureFormat::Rgba32Uint,
-        RenderAssetUsages::default(),
-    )
-}
-
-/// `capacity` quads of two triangles.
-fn quads(capacity: usize) -> Mesh {
-    let vertices: Vec<u32> = (0..4 * capacity as u32).collect();
-    let mut indices = Vec::with_capacity(6 * capacity);
-    for first in (0..4 * capacity as u32).step_by(4) {
-        indices.extend([0, 1, 2, 2, 1, 3].map(|corner| first + corner));
-    }
-    Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
-        .with_inserted_attribute(CORNER_AND_INDEX, VertexAttributeValues::Uint32(vertices))
-        .with_inserted_indices(Indices::U32(indices))
-}
-
+/// Draws the dots of a texture.
 #[derive(Asset, AsBindGroup, TypePath, Clone)]
-struct DotsMaterial {
+pub(super) struct DotsMaterial {
     #[texture(0, sample_type = "u_int", visibility(vertex))]
     dots: Handle<Image>,
 }

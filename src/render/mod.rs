@@ -1,26 +1,44 @@
 //! Drawing (feature `render`).
 //!
-//! - [`dots`] draws clouds of round, flat-coloured dots in 2D, each cloud in one draw call.
-//!   It knows nothing of fluids and can be used on its own.
-//! - [`FluidRenderPlugin`] draws the 2D world with it; [`FluidPlugin`](crate::FluidPlugin)
+//! - [`dots`] draws clouds of round, flat-coloured dots in 2D, [`spheres`] clouds of shaded
+//!   spheres in 3D, each cloud in one draw call. They know nothing of fluids and can be used on
+//!   their own.
+//! - [`FluidRenderPlugin`] draws the worlds with them; [`FluidPlugin`](crate::FluidPlugin)
 //!   adds it in an app that can draw.
 
+mod cloud;
 pub mod dots;
+mod drawing;
+#[cfg(feature = "2d")]
 mod particles;
+#[cfg(feature = "3d")]
+mod particles_3d;
 mod selection;
+pub mod spheres;
 
+use bevy::pbr::PbrPlugin;
 use bevy::prelude::*;
+use bevy::sprite_render::SpriteRenderPlugin;
 
 pub use dots::{Dot2d, Dots2d, DotsPlugin, DotsSystems};
-pub use particles::{ColorBy, FluidDrawing};
+pub use drawing::{ColorBy, FluidDrawing};
 pub use selection::{Selection, SelectionSystems};
+pub use spheres::{Spheres3d, SpheresPlugin, SpheresSystems};
 
-/// Draws particles and boundaries of the 2D world, and lets the pointer select
-/// and drag them.
+/// Draws particles and boundaries of the worlds, and lets the pointer select
+/// and drag those of the 2D one.
 pub struct FluidRenderPlugin;
 
 impl Plugin for FluidRenderPlugin {
     fn build(&self, app: &mut App) {
-        app.add_plugins((DotsPlugin, particles::plugin, selection::plugin));
+        app.init_resource::<FluidDrawing>().register_type::<FluidDrawing>();
+        #[cfg(feature = "2d")]
+        if app.is_plugin_added::<SpriteRenderPlugin>() {
+            app.add_plugins((DotsPlugin, particles::plugin, selection::plugin));
+        }
+        #[cfg(feature = "3d")]
+        if app.is_plugin_added::<PbrPlugin>() {
+            app.add_plugins((SpheresPlugin, particles_3d::plugin));
+        }
     }
 }

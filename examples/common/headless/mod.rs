@@ -1,7 +1,7 @@
 //! Runs a scene without a window or a GPU and writes down what happens.
 //!
 //! The example `headless` is this and nothing else; another example calls
-//! [`run`] with [`Options::of_scene`] where it finds no display.
+//! [`run_instead_of_a_window`] where it finds no display.
 
 mod error;
 mod files;
@@ -15,6 +15,7 @@ mod record;
 mod runner;
 mod start;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub use error::RunError;
@@ -30,6 +31,18 @@ pub fn run(options: &Options) -> Result<(), RunError> {
     }
 }
 
+/// Says why there is no window, runs two seconds of a scene in `assets`, and leaves a picture of the
+/// end, `final.png`.
+#[allow(dead_code, reason = "for the examples that have a window")]
+pub fn run_instead_of_a_window(reason: &str, scene: &str) -> ExitCode {
+    println!("{reason}; running headless instead, look at final.png");
+    let assets = std::env::var_os("BEVY_ASSET_ROOT")
+        .or_else(|| std::env::var_os("CARGO_MANIFEST_DIR"))
+        .map_or_else(PathBuf::new, PathBuf::from);
+    let scene = assets.join("assets").join(scene);
+    exit_code(run(&Options { out: Some(".".into()), ..Options::of_scene(scene) }))
+}
+
 /// A command line program around [`run`]: reads the arguments, says what went
 /// wrong in one line, and tells the shell.
 pub fn main() -> ExitCode {
@@ -37,7 +50,12 @@ pub fn main() -> ExitCode {
         Ok(options) => options,
         Err(code) => return code,
     };
-    match run(&options) {
+    exit_code(run(&options))
+}
+
+/// Tells an error in a line, and the shell.
+fn exit_code(result: Result<(), RunError>) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
