@@ -1,9 +1,11 @@
 //! A scene as data: what `assets/scenes/*.ron` hold.
 
+use std::sync::Arc;
+
 use bevy_math::Vec2;
 
 use super::error::FluidError;
-use super::sampling::{BoundaryShape, Fill, FluidShape};
+use super::sampling::{BoundaryShape, Fill, FluidShape, MeshSource, TriangleMesh};
 use super::settings::{
     DfsphSettings, FluidMaterial, FluidMethod, PressureSolver, WcsphSettings, WorldSettings,
 };
@@ -155,6 +157,49 @@ impl<V: Vector> Scene<V> {
             }
         }
         Ok(())
+    }
+
+    /// Paths of the mesh files it names, each once, in their order.
+    pub fn mesh_paths(&self) -> Vec<String> {
+        let mut scene = self.clone();
+        let mut paths: Vec<String> = Vec::new();
+        for source in scene.mesh_sources() {
+            if !source.path().is_empty() && !paths.iter().any(|path| path == source.path()) {
+                paths.push(source.path().to_owned());
+            }
+        }
+        paths
+    }
+
+    /// Puts in the meshes of its files, for each of which `load` is called once.
+    /// Needed before particles and samples can be made of a scene that names one.
+    ///
+    /// # Errors
+    /// The first error of `load`; meshes after it are not there then.
+    pub fn load_meshes<E>(
+        &mut self,
+        mut load: impl FnMut(&str) -> Result<TriangleMesh, E>,
+    ) -> Result<(), E> {
+        for path in self.mesh_paths() {
+            let mesh = Arc::new(load(&path)?);
+            let sources = self.mesh_sources().filter(|source| source.path() == path);
+            sources.for_each(|source| source.set_mesh(mesh.clone()));
+        }
+        Ok(())
+    }
+
+    fn mesh_sources(&mut self) -> impl Iterator<Item = &mut MeshSource> {
+        let fluids = self.fluids.iter_mut().flat_map(|fluid| &mut fluid.shapes);
+        let fluids = fluids.filter_map(|shape| match shape {
+            FluidShape::Mesh { mesh, .. } => Some(mesh),
+            _ => None,
+        });
+        let boundaries =
+            self.boundaries.iter_mut().filter_map(|boundary| match &mut boundary.shape {
+                BoundaryShape::Mesh { mesh, .. } => Some(mesh),
+                _ => None,
+            });
+        fluids.chain(boundaries)
     }
 
     /// Particle positions of a fluid, shape after shape.

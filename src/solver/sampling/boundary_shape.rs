@@ -1,6 +1,7 @@
 //! Surfaces sampled at the particle spacing.
 
-use super::{check_count, parts};
+use super::mesh_source::MeshSource;
+use super::{check_count, parts, scaled_mesh};
 use crate::solver::error::FluidError;
 use crate::solver::vector::Vector;
 
@@ -51,7 +52,16 @@ impl Fill {
 /// A boundary in its own space, turned into samples at the particle spacing.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "scene", serde(deny_unknown_fields))]
+#[cfg_attr(
+    feature = "scene",
+    serde(
+        deny_unknown_fields,
+        bound(
+            serialize = "V: serde::Serialize",
+            deserialize = "V: Vector + serde::Deserialize<'de>"
+        )
+    )
+)]
 #[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
 pub enum BoundaryShape<V> {
     /// Samples at given points in metres, each finite. Gaps wider than the
@@ -78,6 +88,15 @@ pub enum BoundaryShape<V> {
         /// Whether the last point is joined to the first.
         closed: bool,
     },
+    /// A surface in space, closed or open: one layer of samples exactly on it,
+    /// for fluid on either side that keeps 1.1 spacings from it.
+    Mesh {
+        /// Its triangles, in metres.
+        mesh: MeshSource,
+        /// Factor along each axis, finite and not 0.
+        #[cfg_attr(feature = "scene", serde(default = "super::unscaled"))]
+        scale: V,
+    },
 }
 
 impl<V: Vector> BoundaryShape<V> {
@@ -85,8 +104,9 @@ impl<V: Vector> BoundaryShape<V> {
     ///
     /// # Errors
     /// [`FluidError::Parameter`] for a size that is not positive and finite, a
-    /// point that is not finite, a polyline without points, or a shape that
-    /// would take more than [`MAX_SAMPLES`](super::MAX_SAMPLES).
+    /// point that is not finite, a polyline without points, a mesh that was not
+    /// read or stands in a plane, or a shape that would take more than
+    /// [`MAX_SAMPLES`](super::MAX_SAMPLES).
     pub fn samples(&self, spacing: f32) -> Result<Vec<V>, FluidError> {
         match self {
             Self::Points(points) => {
@@ -96,6 +116,10 @@ impl<V: Vector> BoundaryShape<V> {
             Self::Box { half_size, fill } => box_samples(*half_size, *fill, spacing),
             Self::Ball { radius, fill } => ball_samples(*radius, *fill, spacing),
             Self::Polyline { points, closed } => polyline_samples(points, *closed, spacing),
+            Self::Mesh { mesh, scale } => {
+                let samples = scaled_mesh(mesh, *scale)?.surface_samples(spacing)?;
+                Ok(samples.into_iter().map(|sample| V::from_array(sample.to_array())).collect())
+            }
         }
     }
 }

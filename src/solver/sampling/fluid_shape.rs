@@ -1,13 +1,23 @@
 //! Volumes filled with particles on a regular grid.
 
-use super::check_count;
+use super::mesh_source::MeshSource;
+use super::{check_count, scaled_mesh};
 use crate::solver::error::FluidError;
 use crate::solver::vector::Vector;
 
 /// A volume that is filled with particles, one per cube of the spacing.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "scene", serde(deny_unknown_fields))]
+#[cfg_attr(
+    feature = "scene",
+    serde(
+        deny_unknown_fields,
+        bound(
+            serialize = "V: serde::Serialize",
+            deserialize = "V: Vector + serde::Deserialize<'de>"
+        )
+    )
+)]
 #[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
 pub enum FluidShape<V> {
     /// A box along the axes. Each axis holds the whole number of particles
@@ -25,6 +35,17 @@ pub enum FluidShape<V> {
         /// Radius in metres, not negative.
         radius: f32,
     },
+    /// A closed mesh in space: the points of a regular grid that lie inside.
+    Mesh {
+        /// Its triangles, in metres.
+        mesh: MeshSource,
+        /// Where the mesh's origin is, in metres.
+        #[cfg_attr(feature = "scene", serde(default))]
+        position: V,
+        /// Factor along each axis, finite and not 0.
+        #[cfg_attr(feature = "scene", serde(default = "super::unscaled"))]
+        scale: V,
+    },
 }
 
 impl<V: Vector> FluidShape<V> {
@@ -33,11 +54,17 @@ impl<V: Vector> FluidShape<V> {
     ///
     /// # Errors
     /// [`FluidError::Parameter`] for a position that is not finite, a negative
-    /// or non-finite size, or a shape that would take more than
+    /// or non-finite size, a mesh that is open, was not read or stands in a
+    /// plane, or a shape that would take more than
     /// [`MAX_SAMPLES`](super::MAX_SAMPLES).
     pub fn positions(&self, particle_radius: f32) -> Result<Vec<V>, FluidError> {
         let spacing = 2.0 * f64::from(particle_radius);
         match *self {
+            Self::Mesh { ref mesh, position, scale } => {
+                check_position("position", position)?;
+                let points = scaled_mesh(mesh, scale)?.volume_points(spacing as f32)?;
+                Ok(points.iter().map(|point| position + V::from_array(point.to_array())).collect())
+            }
             Self::Block { min, size } => {
                 check_position("min", min)?;
                 let mut counts = [1.0f64; 3];
