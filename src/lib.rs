@@ -46,7 +46,7 @@
 //! | what | type |
 //! |---|---|
 //! | a body of fluid, its particles | [`Fluid2d`] with [`FluidParticles2d`] |
-//! | a wall or an obstacle | [`Boundary2d`] |
+//! | a wall or an obstacle | [`Boundary2d`], [`BoundaryMesh`] |
 //! | gravity, step length, solver parameters | [`FluidSettings`] |
 //! | pause, speed, single step | [`Fluid`], the context of `Time<Fluid>` |
 //! | all particles inside a step | [`FluidWorld2d`] |
@@ -74,10 +74,11 @@
 //! |---|---|---|
 //! | `2d`, `3d` | yes | the concrete names of a dimension |
 //! | `plugin` | yes | the ECS layer |
+//! | `mesh` | yes | boundaries from Bevy's meshes |
 //! | `render` | yes | drawing |
 //! | `inspector` | yes | the egui panel |
-//! | `scene` | yes | scene files, serde on what they hold |
-//! | `frames` | yes | pictures drawn on the CPU |
+//! | `scene` | yes | scene files with meshes in OBJ, serde on what they hold |
+//! | `frames` | yes | pictures drawn on the CPU, particles as VTK and PLY |
 //! | `multi_threaded` | yes | solver stages on several threads |
 //! | `wayland` | no | native Wayland windows |
 
@@ -85,6 +86,8 @@ pub mod solver;
 
 #[cfg(feature = "plugin")]
 mod boundary;
+#[cfg(all(feature = "mesh", feature = "3d"))]
+mod boundary_mesh;
 #[cfg(feature = "plugin")]
 mod diagnostics;
 #[cfg(feature = "plugin")]
@@ -110,6 +113,8 @@ mod settings;
 #[cfg(feature = "plugin")]
 mod time;
 
+#[cfg(all(feature = "mesh", feature = "3d"))]
+pub use boundary_mesh::BoundaryMesh;
 #[cfg(all(feature = "plugin", feature = "scene"))]
 pub use scene_asset::{FluidSceneOf, SceneAssetOf, SceneLoadError};
 #[cfg(feature = "plugin")]

@@ -102,6 +102,8 @@ impl Plugin for FluidPlugin {
         #[cfg(feature = "3d")]
         {
             add_dimension::<Vec3>(app, self.schedule);
+            #[cfg(feature = "mesh")]
+            crate::boundary_mesh::add(app);
             #[cfg(feature = "scene")]
             crate::scene_asset::add::<Vec3>(app);
         }

@@ -12,6 +12,7 @@ use crate::fluid::{FluidOf, FluidRefused};
 use crate::settings::FluidSettings;
 use crate::solver::error::FluidError;
 use crate::solver::particles::FluidParticles;
+use crate::solver::sampling::{MeshFileError, TriangleMesh};
 use crate::solver::scene::{Scene, SceneError, SceneFile};
 
 /// A scene in one dimension, loaded from a `.ron` file or made in code.
@@ -58,6 +59,17 @@ pub enum SceneLoadError {
     /// The file holds no valid scene.
     #[error("{0}")]
     Scene(#[from] SceneError),
+    /// A mesh that it names could not be read.
+    #[error("cannot read {path}: {reason}")]
+    Mesh {
+        /// Path of the mesh, relative to the scene.
+        path: String,
+        /// What the asset reader says.
+        reason: String,
+    },
+    /// A mesh that it names is none.
+    #[error("{0}")]
+    MeshFile(#[from] MeshFileError),
     /// The scene is of the other dimension.
     #[error("{file} holds a scene of the other dimension")]
     Dimension {
@@ -112,7 +124,22 @@ impl<V: SceneDimension> AssetLoader for SceneLoader<V> {
         let file = context.path().to_string();
         let text = String::from_utf8_lossy(&bytes);
         let scene = SceneFile::parse(&file, &text)?;
-        V::scene(scene).map(SceneAssetOf).ok_or(SceneLoadError::Dimension { file })
+        let mut scene = V::scene(scene).ok_or(SceneLoadError::Dimension { file })?;
+        let mut meshes = Vec::new();
+        for path in scene.mesh_paths() {
+            let refused = |reason: String| SceneLoadError::Mesh { path: path.clone(), reason };
+            let place = context.path().resolve_embed_str(&path);
+            let place = place.map_err(|error| refused(error.to_string()))?;
+            let bytes = context.read_asset_bytes(place).await;
+            meshes.push(bytes.map_err(|error| refused(error.to_string()))?);
+        }
+        let mut meshes = meshes.iter();
+        scene.load_meshes(|path| {
+            // In the order of the paths, each once.
+            let bytes = meshes.next().map_or(&[][..], Vec::as_slice);
+            TriangleMesh::from_obj(path, bytes)
+        })?;
+        Ok(SceneAssetOf(scene))
     }
 
     fn extensions(&self) -> &[&str] {

@@ -178,7 +178,9 @@ impl Canvas {
     /// [`FrameError::Write`] with the path if the file cannot be written, [`FrameError::Encode`] if
     /// the encoder fails.
     pub fn write_png(&self, path: impl AsRef<Path>) -> Result<(), FrameError> {
-        write_whole(path.as_ref(), &self.encode_png()?)
+        let path = path.as_ref();
+        write_whole(path, &self.encode_png()?)
+            .map_err(|source| FrameError::Write { path: path.to_owned(), source })
     }
 }
 

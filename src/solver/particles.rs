@@ -17,6 +17,14 @@ pub struct ParticleId {
     generation: u32,
 }
 
+impl ParticleId {
+    /// Its number among the particles of its body; one that is removed leaves
+    /// its number to a new one.
+    pub fn slot(self) -> u32 {
+        self.slot
+    }
+}
+
 impl fmt::Display for ParticleId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "particle {}v{}", self.slot, self.generation)

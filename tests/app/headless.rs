@@ -3,6 +3,7 @@
 mod bad_input;
 mod frames;
 mod overrides;
+mod resume;
 mod state;
 mod steps;
 

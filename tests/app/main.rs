@@ -1,5 +1,6 @@
 //! The plugin in apps without a window, and the programs as their users meet them.
 
+mod boundary_mesh;
 mod clock;
 mod headless;
 #[cfg(feature = "inspector")]

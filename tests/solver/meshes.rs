@@ -144,6 +144,32 @@ mod files {
         scene
     }
 
+    /// A shell without thickness holds water: nothing runs through it or around an invisible lid.
+    #[test]
+    fn a_bowl_holds_water_up_to_its_rim() {
+        let mut scene = asset("bowl.ron");
+        scene.particle_radius = 0.0125;
+        scene.boundaries.truncate(1);
+        scene.fluids = vec![SceneFluid {
+            shapes: vec![FluidShape::Ball { center: Vec3::new(0.0, 0.24, 0.0), radius: 0.15 }],
+            ..SceneFluid::default()
+        }];
+        let mut simulation = start(&scene);
+        let count = positions(&mut simulation).len();
+        run_to(&mut simulation, 2.0);
+        let places = positions(&mut simulation);
+        // In the bowl's own measure, its bottom at -1 and its rim at 0.
+        let inside = |x: &&Vec3| {
+            let own = (**x - Vec3::Y * 0.24) / Vec3::new(0.25, 0.22, 0.25);
+            own.length() < 1.0
+        };
+        assert_eq!(places.iter().filter(inside).count(), count);
+        let highest = places.iter().map(|x| x.y).fold(0.0, f32::max);
+        assert!((0.13..0.24).contains(&highest), "{count} particles, {highest} m");
+        let lowest = places.iter().map(|x| x.y).fold(1.0, f32::min);
+        assert!(lowest < 0.02 + 2.0 * scene.particle_radius * 1.3, "{lowest} m");
+    }
+
     #[test]
     fn scenes_with_meshes_run() {
         for (name, particles, samples) in [

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use bevy_fluid::frames::{ParticleTable, check_writable, write_whole};
 use bevy_fluid::solver::simulation::Simulation;
 use bevy_fluid::solver::vector::Vector;
 
 use super::error::RunError;
-use super::files::{check_writable, write_whole};
 use super::options::{Format, Options};
 use super::picture::Picture;
 use super::record::Snapshot;
@@ -16,6 +16,7 @@ pub struct Frames {
     folder: PathBuf,
     /// Frames per simulated second.
     rate: Option<f64>,
+    format: Format,
     /// Number of the frame that comes next.
     next: u64,
     /// Draws the frames, and the end where nothing else is asked for.
@@ -25,11 +26,11 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Makes the folder and writes what is due at the start. `None` where no
+    /// Makes the folder, for a run that begins at this state. `None` where no
     /// folder is asked for.
     pub fn open<V: Vector>(
         options: &Options,
-        simulation: &mut Simulation<V>,
+        simulation: &Simulation<V>,
     ) -> Result<Option<Self>, RunError> {
         let Some(folder) = options.out.clone() else { return Ok(None) };
         std::fs::create_dir_all(&folder)
@@ -38,20 +39,24 @@ impl Frames {
         let mut snapshots = options.snapshots.clone();
         snapshots.sort_unstable();
         snapshots.dedup();
+        let format = options.format.unwrap_or_default();
         let drawn = match options.frames {
-            Some(_) => options.format.unwrap_or_default() == Format::Png,
+            Some(_) => format == Format::Png,
             None => snapshots.is_empty(),
         };
         let picture = drawn.then(|| Picture::new(simulation)).transpose();
         let picture = picture.map_err(RunError::input)?;
-        let mut frames = Self { folder, rate: options.frames, next: 0, picture, snapshots };
+        Ok(Some(Self { folder, rate: options.frames, format, next: 0, picture, snapshots }))
+    }
+
+    /// Writes what is due at the state that this run goes on from.
+    pub fn begin<V: Vector>(&mut self, simulation: &mut Simulation<V>) -> Result<(), RunError> {
         if simulation.steps() > 0 {
             // The run that was saved has written these.
-            frames.next = frames.due(simulation.time());
-            frames.snapshots.retain(|&step| step > simulation.steps());
+            self.next = self.due(simulation.time());
+            self.snapshots.retain(|&step| step > simulation.steps());
         }
-        frames.write(simulation)?;
-        Ok(Some(frames))
+        self.write(simulation)
     }
 
     /// Writes what is due after a step.
@@ -64,11 +69,7 @@ impl Frames {
         }
         let due = self.due(simulation.time());
         if self.next < due {
-            let (bytes, kind) = match &mut self.picture {
-                Some(picture) => (picture.png(simulation).map_err(|e| e.to_string()), "png"),
-                None => (Snapshot::of(simulation).json().map_err(|e| e.to_string()), "json"),
-            };
-            let bytes = bytes.map_err(RunError::Output)?;
+            let (bytes, kind) = self.frame(simulation).map_err(RunError::Output)?;
             for frame in self.next..due {
                 let path = self.folder.join(format!("frame_{frame:06}.{kind}"));
                 save(&path, Ok::<_, String>(&bytes))?;
@@ -76,6 +77,20 @@ impl Frames {
             self.next = due;
         }
         Ok(())
+    }
+
+    /// The bytes of a frame and the ending of its name.
+    fn frame<V: Vector>(
+        &mut self,
+        simulation: &mut Simulation<V>,
+    ) -> Result<(Vec<u8>, &'static str), String> {
+        let table = |simulation: &mut Simulation<V>| ParticleTable::new(simulation.bodies());
+        Ok(match (self.format, &mut self.picture) {
+            (Format::Vtk, _) => (table(simulation).vtk().map_err(told)?, "vtk"),
+            (Format::Ply, _) => (table(simulation).ply(), "ply"),
+            (Format::Png, Some(picture)) => (picture.png(simulation).map_err(told)?, "png"),
+            _ => (Snapshot::of(simulation).json().map_err(told)?, "json"),
+        })
     }
 
     /// Leaves a picture of the end where nothing else was asked for.
@@ -98,6 +113,10 @@ impl Frames {
         // A step in f32 falls short of its decimal value by up to 6e-8 of it.
         self.rate.map_or(0, |rate| (time * (1.0 + 1e-7) * rate) as u64 + 1)
     }
+}
+
+fn told(error: impl ToString) -> String {
+    error.to_string()
 }
 
 /// Writes a whole file of what was made for it.

@@ -3,8 +3,8 @@
 //! The example `headless` is this and nothing else; another example calls
 //! [`run_instead_of_a_window`] where it finds no display.
 
+mod checkpoint;
 mod error;
-mod files;
 mod frames;
 mod interrupt;
 mod options;
@@ -26,8 +26,8 @@ use start::Start;
 /// Runs the scene or the saved state that the options name, to its end.
 pub fn run(options: &Options) -> Result<(), RunError> {
     match Start::open(options)? {
-        Start::Plane(simulation) => runner::run(simulation, options),
-        Start::Space(simulation) => runner::run(simulation, options),
+        Start::Plane(beginning) => runner::run(beginning, options),
+        Start::Space(beginning) => runner::run(beginning, options),
     }
 }
 

@@ -24,14 +24,15 @@ const MAX_THREADS: u64 = 1024;
 Units are SI: metres, seconds, kilograms. Errors are fractions, not percent.
 
 Files appear whole or not at all, except FILE of --jsonl, which grows by whole lines. Ctrl-C
-stops after the current step, saves the state where --save asks for it, and exits with 130; bad
-input exits with 2 and one line that says what is wrong.
+stops after the current step, saves the state where --save asks for it and for --resume, and exits
+with 130; bad input exits with 2 and one line that says what is wrong.
 
 Examples:
   headless assets/scenes/dam_break.ron --steps 400 --jsonl steps.jsonl
   headless assets/scenes/dam_break.ron --seconds 5 --out out --frames 60
   headless assets/scenes/dam_break.ron --set dfsph.max_density_error=0.0005 \\
-      --set 'fluids[0].material.viscosity=0.1' --set 'time_step=Fixed(0.002)'"
+      --set 'fluids[0].material.viscosity=0.1' --set 'time_step=Fixed(0.002)'
+  headless assets/scenes/dam_break_3d.ron --seconds 1 --out out --frames 60 --format vtk"
 )]
 pub struct Options {
     /// Scene file, such as assets/scenes/dam_break.ron.
@@ -77,8 +78,10 @@ pub struct Options {
         requires = "out")]
     pub frames: Option<f64>,
 
-    /// What a frame is: a picture (3D from the front), or the particles as in
-    /// a snapshot [default: png].
+    /// What a frame is: a picture (3D from the front), the particles as in a
+    /// snapshot, or the particles for ParaView (vtk) or Blender (ply) with
+    /// position in m, velocity in m/s, density in kg/m^3 (2D: kg/m^2), pressure
+    /// in Pa, id and index of the fluid [default: png].
     #[arg(long, value_enum, requires = "frames")]
     pub format: Option<Format>,
 
@@ -102,6 +105,19 @@ pub struct Options {
     /// frames go on.
     #[arg(long, value_name = "FILE")]
     pub load: Option<PathBuf>,
+
+    /// Go on with a run that was interrupted, from the last state it saved in
+    /// --out, to the same result bit for bit as if it had not been. The other
+    /// arguments stay as they were. Where no state is, it starts anew.
+    #[arg(long, requires = "out", conflicts_with = "load")]
+    pub resume: bool,
+
+    /// Save the state in --out, as resume.ron, every so many seconds of wall
+    /// time, 0 to 1e9; 0 is after every step. Runs that write frames or
+    /// snapshots do it by themselves. It is gone at the end [default: 60].
+    #[arg(long, value_name = "S", value_parser = pause, allow_negative_numbers = true,
+        requires = "out", conflicts_with = "load")]
+    pub save_every: Option<f64>,
 }
 
 /// What a frame is.
@@ -112,6 +128,10 @@ pub enum Format {
     Png,
     /// All particles, as in a snapshot.
     Json,
+    /// All particles, for ParaView.
+    Vtk,
+    /// All particles, for Blender.
+    Ply,
 }
 
 impl Options {
@@ -131,6 +151,8 @@ impl Options {
             threads: None,
             save: None,
             load: None,
+            resume: false,
+            save_every: None,
         }
     }
 
@@ -168,6 +190,14 @@ fn seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(seconds) if (0.0..f64::INFINITY).contains(&seconds) => Ok(seconds),
         _ => Err("allowed is a number of seconds, 0 or more".into()),
+    }
+}
+
+/// Reads a time between two saved states.
+fn pause(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(pause) if (0.0..=1e9).contains(&pause) => Ok(pause),
+        _ => Err("allowed is 0 to 1e9 seconds".into()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use bevy_fluid::Dimension;
-use bevy_fluid::solver::sampling::{BoundaryShape, Fill, FluidShape};
+use bevy_fluid::solver::sampling::{BoundaryShape, Fill, FluidShape, MeshSource};
 use bevy_fluid::solver::scene::{Scene, SceneBoundary, SceneFluid};
 use bevy_fluid::solver::settings::{
     DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, PressureSolver, WcsphSettings,
@@ -70,6 +70,7 @@ fn registry<V: Dimension + DeserializeOwned>() -> TypeRegistry {
         FluidShape<V>,
         BoundaryShape<V>,
         Fill,
+        MeshSource,
         FluidMaterial,
         DfsphSettings,
         PressureSolver,

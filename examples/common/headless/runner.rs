@@ -2,28 +2,30 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use bevy_fluid::frames::{check_writable, write_whole};
 use bevy_fluid::solver::parallel::Threads;
 use bevy_fluid::solver::simulation::{Simulation, SimulationState};
 use bevy_fluid::solver::vector::Vector;
 use bevy_tasks::{TaskPool, TaskPoolBuilder};
 
+use super::checkpoint::Checkpoint;
 use super::error::RunError;
-use super::files::{check_writable, write_whole};
 use super::frames::Frames;
 use super::interrupt;
 use super::options::Options;
 use super::progress::{End, Progress};
 use super::record::StepRecord;
-use super::start::StateFile;
+use super::start::{Beginning, StateFile};
 
 /// Runs a simulation to the end that the options name.
-pub fn run<V: Vector>(mut simulation: Simulation<V>, options: &Options) -> Result<(), RunError>
+pub fn run<V: Vector>(beginning: Beginning<V>, options: &Options) -> Result<(), RunError>
 where
     StateFile: From<SimulationState<V>>,
 {
+    let Beginning { first: mut simulation, resumed, scene } = beginning;
     let end = match options.steps {
         Some(steps) => End::Step(simulation.steps().saturating_add(steps)),
         None => End::Time(simulation.time() + options.duration()),
@@ -35,8 +37,16 @@ where
     if let Some(path) = &options.save {
         check_writable(path).map_err(|error| RunError::input_file("write", path, error))?;
     }
-    let mut log = Log::open(options)?;
-    let mut frames = Frames::open(options, &mut simulation)?;
+    let mut frames = Frames::open(options, &simulation)?;
+    if let Some(resumed) = resumed {
+        simulation = resumed;
+        simulation.prepare(threads).map_err(RunError::input)?;
+    }
+    let mut log = Log::open(options, simulation.steps())?;
+    if let Some(frames) = &mut frames {
+        frames.begin(&mut simulation)?;
+    }
+    let mut checkpoint = Checkpoint::new(options, scene);
     interrupt::listen();
 
     let mut progress = Progress::start(&simulation, end);
@@ -55,6 +65,9 @@ where
         if let Some(frames) = &mut frames {
             frames.write(&mut simulation)?;
         }
+        if let Some(checkpoint) = &mut checkpoint {
+            checkpoint.step(&mut simulation)?;
+        }
     }
     let closing = progress.finish(&simulation);
 
@@ -68,6 +81,13 @@ where
             eprintln!("the run ended before step {step}, so there is no snapshot of it");
         }
         frames.finish(&mut simulation)?;
+    }
+    if let Some(checkpoint) = checkpoint {
+        if end.reached(&simulation) {
+            checkpoint.finish();
+        } else {
+            checkpoint.save(&mut simulation)?;
+        }
     }
     // Nobody listens where this fails.
     let _ = writeln!(std::io::stdout(), "{closing}");
@@ -104,13 +124,32 @@ struct Log {
 }
 
 impl Log {
-    /// Starts the file anew, where one is asked for.
-    fn open(options: &Options) -> Result<Option<Self>, RunError> {
+    /// Starts the file anew, where one is asked for; after `steps` steps of an
+    /// interrupted run with the lines of these.
+    fn open(options: &Options, steps: u64) -> Result<Option<Self>, RunError> {
         let Some(path) = options.jsonl.clone() else { return Ok(None) };
-        match File::create(&path) {
+        let kept = if options.resume && steps > 0 { Self::lines(&path, steps) } else { Ok(vec![]) };
+        let file = kept.and_then(|kept| {
+            write_whole(&path, &kept)?;
+            File::options().append(true).open(&path)
+        });
+        match file {
             Ok(file) => Ok(Some(Self { file, path })),
             Err(error) => Err(RunError::input_file("write", &path, error)),
         }
+    }
+
+    /// The lines of a file up to a step.
+    fn lines(path: &Path, steps: u64) -> std::io::Result<Vec<u8>> {
+        let text = match std::fs::read_to_string(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            read => read?,
+        };
+        let step =
+            |line: &str| serde_json::from_str::<serde_json::Value>(line).ok()?["step"].as_u64();
+        let kept = text.split_inclusive('\n');
+        let kept = kept.take_while(|line| step(line).is_some_and(|step| step <= steps));
+        Ok(kept.collect::<String>().into_bytes())
     }
 
     /// Adds the line of the last step.

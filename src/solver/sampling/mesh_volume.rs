@@ -63,13 +63,13 @@ impl TriangleMesh {
             }
         }
         crossings.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        let columns = |&[enter, leave]: &[(u32, f64); 2]| {
+        let columns = |[enter, leave]: &[(u32, f64); 2]| {
             let from = enter.1.ceil().max(0.0);
             (from, (leave.1.floor() + 1.0).min(counts.x).max(from))
         };
         let lines = || crossings.chunk_by(|a, b| a.0 == b.0);
         let inside = || lines().flat_map(|line| line.as_chunks::<2>().0);
-        let count: f64 = inside().map(|pair| columns(pair)).map(|(from, to)| to - from).sum();
+        let count: f64 = inside().map(columns).map(|(from, to)| to - from).sum();
         let mut points = Vec::with_capacity(check_count("mesh", count)?);
         for pair in inside() {
             let line = pair[0].0 as usize;

@@ -75,7 +75,7 @@ impl TriangleMesh {
     fn candidates(&self, spacing: f64, middle: DVec3) -> Result<Candidates, FluidError> {
         let step = CANDIDATES * spacing;
         let count: f64 = self.corners().map(|corners| Raster::new(&corners, step).count()).sum();
-        if !(count + self.positions().len() as f64 <= MAX_CANDIDATES) {
+        if count.is_nan() || count + self.positions().len() as f64 > MAX_CANDIDATES {
             let most = MAX_CANDIDATES * CANDIDATES * CANDIDATES;
             return Err(FluidError::parameter(
                 "mesh",

@@ -7,7 +7,7 @@ fn bad_arguments_are_refused_in_one_line() {
     let place = Place::new();
     place.write("file", "");
     let scene = scene("dam_break.ron");
-    let refused: [(&[&str], &str); 27] = [
+    let refused: [(&[&str], &str); 31] = [
         (&[], "<SCENE.ron>"),
         (&["missing.ron"], "cannot read missing.ron: No such file"),
         (&["."], "cannot read .: "),
@@ -24,7 +24,7 @@ fn bad_arguments_are_refused_in_one_line() {
         (&[&scene, "--frames", "-60", "--out", "out"], "allowed is 0.001 to 10000 frames"),
         (&[&scene, "--frames", "60"], "--out"),
         (&[&scene, "--format", "json", "--out", "out"], "--frames"),
-        (&[&scene, "--frames", "60", "--out", "out", "--format", "vtk"], "png, json"),
+        (&[&scene, "--frames", "60", "--out", "out", "--format", "gif"], "png, json, vtk, ply"),
         (&[&scene, "--snapshots", "1"], "--out"),
         (&[&scene, "--snapshots", "1,x", "--out", "out"], "'x' for '--snapshots"),
         (&[&scene, "--steps", "5", "--snapshots", "6", "--out", "out"], "from step 0 to 5"),
@@ -35,6 +35,10 @@ fn bad_arguments_are_refused_in_one_line() {
         (&[&scene, "--jsonl", "nowhere/steps.jsonl"], "cannot write nowhere/steps.jsonl: "),
         (&[&scene, "--save", "."], "cannot write .: "),
         (&["--load", "missing"], "cannot read missing: No such file"),
+        (&[&scene, "--resume"], "--out"),
+        (&["--load", "missing", "--resume", "--out", "out"], "cannot be used with"),
+        (&[&scene, "--out", "out", "--save-every", "-1"], "allowed is 0 to 1e9 seconds"),
+        (&[&scene, "--out", "out", "--save-every", "NaN"], "allowed is 0 to 1e9 seconds"),
     ];
     for (arguments, expected) in refused {
         let error = place.refusal(arguments);
@@ -47,18 +51,20 @@ fn bad_arguments_are_refused_in_one_line() {
 fn valid_twins_of_refused_arguments_are_accepted() {
     let place = Place::new();
     let scene = scene("dam_break.ron");
-    let accepted: [&[&str]; 6] = [
+    let accepted: [&[&str]; 8] = [
         &["--seconds", "0"],
         &["--steps", "0"],
         &["--seconds", "0.01", "--threads", "1"],
         &["--steps", "5", "--snapshots", "5,5,0", "--out", "a"],
         &["--steps", "1", "--frames", "0.5", "--format", "json", "--out", "b"],
         &["--steps", "1", "--save", "state", "--jsonl", "steps.jsonl"],
+        &["--steps", "1", "--resume", "--out", "c"],
+        &["--steps", "1", "--save-every", "0", "--out", "d"],
     ];
     for arguments in accepted {
         place.run(&[&[scene.as_str()], arguments].concat());
     }
-    assert_eq!(place.names("."), ["a", "b", "state", "steps.jsonl"]);
+    assert_eq!(place.names("."), ["a", "b", "c", "d", "state", "steps.jsonl"]);
 }
 
 #[test]
@@ -89,10 +95,40 @@ fn bad_scene_files_are_refused_with_line_and_column() {
 #[test]
 fn help_tells_units_and_ends_well() {
     let help = Place::new().run(&["--help"]);
-    for part in ["--steps", "in seconds", "m/s", "kg/m^3", "Pa", "[default: png]", "--load"] {
+    for part in [
+        "--steps",
+        "in seconds",
+        "m/s",
+        "kg/m^3",
+        "Pa",
+        "[default: png]",
+        "vtk",
+        "ply",
+        "--load",
+        "--resume",
+    ] {
         assert!(help.contains(part), "{part} in {help}");
     }
-    for part in ["vtk", "ply"] {
-        assert!(!help.contains(part), "{part} in {help}");
-    }
+}
+
+#[test]
+fn bad_meshes_are_refused_with_their_file() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("scenes")).unwrap();
+    let scene = "Scene3d(boundaries: [(shape: Mesh(mesh: \"../box.obj\"))])";
+    place.write("scenes/x.ron", scene);
+    let arguments = ["scenes/x.ron", "--steps=1"];
+    let missing = place.refusal(&arguments);
+    assert!(missing.contains("cannot read scenes/../box.obj: No such file"), "{missing}");
+    place.write("box.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nf 1 2 7\n");
+    assert!(place.refusal(&arguments).contains("scenes/../box.obj: no OBJ mesh: "));
+    place.write("box.obj", "v 0 0 0\nv 1 0 0\nv 1 inf 0\nf 1 2 3\n");
+    assert!(place.refusal(&arguments).contains("scenes/../box.obj: positions[2] is "));
+    place.write("box.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nf 1 2 3\n");
+    place.run(&arguments);
+    let scaled = ["--set", "boundaries[0].shape.scale=(1e6, 1e6, 1e6)"];
+    let error = place.refusal(&[&arguments[..], &scaled].concat());
+    assert!(error.contains("x.ron with --set: boundaries[0].shape.mesh is"), "{error}");
+    let other = ["--set", "boundaries[0].shape=Mesh(mesh: \"../none.obj\")"];
+    assert!(place.refusal(&[&arguments[..], &other].concat()).contains("scenes/../none.obj"));
 }

@@ -77,3 +77,43 @@ fn the_end_is_drawn_only_where_nothing_else_is_asked_for() {
     place.run(&[&scene, "--steps=2", "--out=c", "--snapshots=0,2"]);
     assert_eq!(place.names("c"), ["snapshot_000000.json", "snapshot_000002.json"]);
 }
+
+#[test]
+fn space_out_of_meshes_is_written_for_a_vtk_reader() {
+    use vtkio::model::{Attribute, DataSet, Piece};
+
+    let place = Place::new();
+    let scene = scene("double_dam_3d.ron");
+    let arguments = [&scene, "--seconds=0.02", "--frames=60", "--format=vtk", "--out=out"];
+    place.run(&[&arguments[..], &["--snapshots=0"]].concat());
+    let frames = ["frame_000000.vtk", "frame_000001.vtk", "snapshot_000000.json"];
+    assert_eq!(place.names("out"), frames);
+    let read = |frame: &str| {
+        let file = vtkio::Vtk::parse_legacy_be(&place.bytes(&format!("out/{frame}"))[..]).unwrap();
+        let DataSet::PolyData { pieces, .. } = file.data else { panic!("{:?}", file.data) };
+        let Some(Piece::Inline(piece)) = pieces.into_iter().next() else { panic!("no piece") };
+        *piece
+    };
+    let first = read(frames[0]);
+    let snapshot = rows(&place.json("out/snapshot_000000.json")["rows"]);
+    let places = first.points.clone().into_vec::<f32>().unwrap();
+    let expected = snapshot.iter().flat_map(|row| row[..3].iter().map(|&c| c as f32));
+    assert_eq!(places.len(), 3 * 8000);
+    assert!(places.iter().copied().eq(expected), "the numbers of the snapshot");
+    let last = read(frames[1]);
+    let names: Vec<&str> = last.data.point.iter().map(Attribute::name).collect();
+    assert_eq!(names, ["velocity", "density", "pressure", "id", "fluid"]);
+    let moved = last.points.into_vec::<f32>().unwrap();
+    assert!(moved.iter().zip(&places).any(|(a, b)| a != b));
+}
+
+#[test]
+fn particles_are_written_as_ply() {
+    let place = Place::new();
+    let arguments = ["--steps=1", "--frames=60", "--format=ply", "--out=out"];
+    place.run(&[&[scene("dam_break.ron").as_str()], &arguments[..]].concat());
+    let bytes = place.bytes("out/frame_000000.ply");
+    assert!(bytes.starts_with(b"ply\nformat binary_little_endian 1.0\n"));
+    let header = bytes.windows(11).position(|part| part == b"end_header\n").unwrap() + 11;
+    assert_eq!(bytes.len() - header, 900 * 40);
+}
