@@ -40,7 +40,7 @@ fn bevys_own_meshes_are_closed_surfaces() {
     for (name, mesh) in [
         ("cuboid", Mesh::from(Cuboid::from_length(1.0))),
         ("sphere", Sphere::new(0.5).into()),
-        ("sphere of rings", Sphere::new(0.5).mesh().uv(32, 18).into()),
+        ("sphere of rings", Sphere::new(0.5).mesh().uv(32, 18)),
         ("cylinder", Cylinder::new(0.3, 1.0).into()),
         ("torus", Torus::new(0.2, 0.5).into()),
         ("capsule", Capsule3d::new(0.2, 0.5).into()),
