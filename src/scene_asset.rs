@@ -200,7 +200,8 @@ fn spawn<V: SceneDimension>(
     for boundary in &scene.boundaries {
         let position = Vec3::from_array(boundary.position.to_array());
         commands.spawn((
-            BoundaryOf::<V>::new(boundary.shape.clone()),
+            BoundaryOf::<V>::new(boundary.shape.clone())
+                .with_surface_velocity(boundary.surface_velocity),
             Transform::from_translation(position),
             ChildOf(root),
         ));

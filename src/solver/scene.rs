@@ -89,6 +89,10 @@ pub struct SceneBoundary<V> {
     /// Where that origin is, in metres.
     #[cfg_attr(feature = "scene", serde(default))]
     pub position: V,
+    /// Velocity of its surface along itself in m/s, any finite vector: that of
+    /// a conveyor belt, which drags fluid as its `boundary_viscosity` says.
+    #[cfg_attr(feature = "scene", serde(default))]
+    pub surface_velocity: V,
 }
 
 impl<V: Vector> Default for Scene<V> {
@@ -153,6 +157,13 @@ impl<V: Vector> Scene<V> {
                     "finite components, m",
                 ));
             }
+            if !boundary.surface_velocity.is_finite() {
+                return Err(FluidError::parameter(
+                    format_args!("boundaries[{index}].surface_velocity"),
+                    boundary.surface_velocity,
+                    "finite components, m/s",
+                ));
+            }
         }
         Ok(())
     }
@@ -182,15 +193,34 @@ impl<V: Vector> Scene<V> {
     /// # Errors
     /// [`FluidError::Parameter`] for an impossible shape.
     pub fn boundary_samples(&self) -> Result<Vec<V>, FluidError> {
-        let mut samples = Vec::new();
+        self.collect_samples(|boundary, sample| boundary.position + sample)
+    }
+
+    /// Surface velocities in m/s of the samples of all boundaries.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] for an impossible shape.
+    pub fn surface_velocities(&self) -> Result<Vec<V>, FluidError> {
+        if self.boundaries.iter().all(|boundary| boundary.surface_velocity == V::ZERO) {
+            return Ok(Vec::new());
+        }
+        self.collect_samples(|boundary, _| boundary.surface_velocity)
+    }
+
+    /// A vector for each sample of each boundary.
+    fn collect_samples(
+        &self,
+        of: impl Fn(&SceneBoundary<V>, V) -> V,
+    ) -> Result<Vec<V>, FluidError> {
+        let mut all = Vec::new();
         for (index, boundary) in self.boundaries.iter().enumerate() {
             let own = boundary
                 .shape
                 .samples(2.0 * self.particle_radius)
                 .map_err(|error| error.within(format_args!("boundaries[{index}].shape")))?;
-            samples.extend(own.into_iter().map(|sample| boundary.position + sample));
+            all.extend(own.into_iter().map(|sample| of(boundary, sample)));
         }
-        Ok(samples)
+        Ok(all)
     }
 }
 
@@ -234,6 +264,7 @@ impl Scene<Vec2> {
                     fill: Fill::Shell,
                 },
                 position: vector(left + 0.5 * width, 0.5 * height),
+                surface_velocity: Vec2::ZERO,
             }],
         }
     }

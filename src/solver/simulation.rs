@@ -1,5 +1,6 @@
 //! A world with its bodies, to be stepped without an ECS.
 
+use super::boundary::BoundaryMotion;
 use super::error::FluidError;
 use super::parallel::Threads;
 use super::particles::FluidParticles;
@@ -44,7 +45,6 @@ pub struct FluidBody<V> {
 pub struct Simulation<V: Vector> {
     world: FluidWorld<V>,
     bodies: Vec<FluidBody<V>>,
-    boundary: Vec<V>,
     time_step: TimeStep,
     time: f64,
     steps: u64,
@@ -89,6 +89,8 @@ pub struct SimulationState<V> {
     pub bodies: Vec<FluidBody<V>>,
     /// Boundary samples in metres.
     pub boundary: Vec<V>,
+    /// How they move.
+    pub boundary_motion: BoundaryMotion<V>,
 }
 
 impl<V: Vector> Simulation<V> {
@@ -116,6 +118,7 @@ impl<V: Vector> Simulation<V> {
             simulation.bodies.push(FluidBody { material: fluid.material.clone(), particles });
         }
         simulation.set_boundary(scene.boundary_samples()?);
+        simulation.set_surface_velocities(&scene.surface_velocities()?);
         Ok(simulation)
     }
 
@@ -132,11 +135,28 @@ impl<V: Vector> Simulation<V> {
     }
 
     /// Replaces all boundary samples, in metres. Samples that are not finite are left out.
-    pub fn set_boundary(&mut self, mut samples: Vec<V>) {
-        // Not even in the state: text formats have no such number.
-        samples.retain(|sample| sample.is_finite());
+    pub fn set_boundary(&mut self, samples: Vec<V>) {
         self.world.set_boundary(&samples);
-        self.boundary = samples;
+    }
+
+    /// Lets the boundary samples move, see [`FluidWorld::move_boundary`].
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] if `seconds` is not 1e-6 to 3600; nothing is
+    /// done then.
+    pub fn move_boundary(&mut self, targets: &[V], seconds: f32) -> Result<(), FluidError> {
+        self.world.move_boundary(targets, seconds)
+    }
+
+    /// Lets the surfaces of the boundaries move along themselves, see
+    /// [`FluidWorld::set_surface_velocities`].
+    pub fn set_surface_velocities(&mut self, velocities: &[V]) {
+        self.world.set_surface_velocities(velocities);
+    }
+
+    /// The boundary samples in metres, in the order they were given in.
+    pub fn boundary(&self) -> &[V] {
+        self.world.boundary_state().0
     }
 
     /// Replaces the settings.
@@ -144,10 +164,7 @@ impl<V: Vector> Simulation<V> {
     /// # Errors
     /// [`FluidError::Parameter`] if one is out of range; the old ones stay.
     pub fn set_settings(&mut self, settings: WorldSettings<V>) -> Result<(), FluidError> {
-        self.world.set_settings(settings)?;
-        // The volumes of the samples depend on the particle radius.
-        self.world.set_boundary(&self.boundary);
-        Ok(())
+        self.world.set_settings(settings)
     }
 
     /// The bodies, as the last step left them.
@@ -209,7 +226,8 @@ impl<V: Vector> Simulation<V> {
         });
         let finite = particles.filter(|p| p.position.is_finite() && p.velocity.is_finite());
         let materials = self.bodies.iter().map(|body| &body.material);
-        signal_speed(finite, materials, self.world.settings(), self.world.last_step())
+        let fluid = signal_speed(finite, materials, self.world.settings(), self.world.last_step());
+        fluid.max(self.world.wall_speed())
     }
 
     /// One step of `dt` seconds. Returns the particles that turned non-finite
@@ -264,7 +282,8 @@ impl<V: Vector> Simulation<V> {
             last_step: self.world.last_step(),
             transition: self.world.transition(),
             bodies: self.bodies.clone(),
-            boundary: self.boundary.clone(),
+            boundary: self.world.boundary_state().0.to_vec(),
+            boundary_motion: self.world.boundary_state().1.clone(),
         }
     }
 
@@ -286,6 +305,8 @@ impl<V: Vector> Simulation<V> {
             added.map_err(|error| error.within(format_args!("bodies[{index}]")))?;
         }
         simulation.set_boundary(state.boundary);
+        state.boundary_motion.validate(simulation.boundary().len())?;
+        simulation.world.resume_boundary(state.boundary_motion);
         simulation.time = state.time;
         simulation.steps = state.steps;
         if state.last_step != 0.0 {

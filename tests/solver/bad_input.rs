@@ -136,6 +136,8 @@ fn scene_out_of_range_is_refused_by_name() {
         refuse(&|scene| scene.gravity.x = bad, "gravity");
         refuse(&|scene| scene.fluids[0].velocity.y = bad, "fluids[0].velocity");
         refuse(&|scene| scene.boundaries[0].position.x = bad, "boundaries[0].position");
+        let surface = |scene: &mut Scene<Vec2>| scene.boundaries[0].surface_velocity.y = bad;
+        refuse(&surface, "boundaries[0].surface_velocity");
     }
     for bad in NOT_POSITIVE {
         refuse(&|scene| scene.particle_radius = bad, "particle_radius");

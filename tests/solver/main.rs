@@ -5,6 +5,7 @@ mod bad_input;
 mod determinism;
 mod edits;
 mod knobs;
+mod moving_walls;
 mod ordinary_states;
 mod overlaps;
 mod physics;

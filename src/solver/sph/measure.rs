@@ -110,10 +110,12 @@ impl<V: Vector> FluidWorld<V> {
     ///
     /// With WCSPH it is what the reference asks for in these terms: the mean of
     /// the highest speed v and the speed of sound, or 1.6 v if that is more.
+    ///
+    /// A boundary under way counts like a particle.
     pub fn signal_speed(&self) -> f32 {
         let particles = &self.particles;
         let present = self.packed_of.iter().filter(|&&packed| packed != GONE);
-        signal_speed(
+        let fluid = signal_speed(
             present.map(|&packed| {
                 let i = packed as usize;
                 Signal {
@@ -127,7 +129,13 @@ impl<V: Vector> FluidWorld<V> {
             self.bodies.iter().map(|body| &body.material),
             &self.settings,
             self.last_step,
-        )
+        );
+        fluid.max(self.wall_speed())
+    }
+
+    /// Highest speed of a boundary under way in m/s.
+    pub(crate) fn wall_speed(&self) -> f32 {
+        self.boundary.max_speed()
     }
 
     /// Measures the world as it is. All zero when it is empty.

@@ -124,8 +124,7 @@ impl<V: Vector> FluidWorld<V> {
         dt: f32,
         threads: Threads,
     ) -> SolveReport {
-        let FluidWorld { settings, particles, neighbors, workspace, grid, coarse, bodies, .. } =
-            self;
+        let FluidWorld { settings, particles, neighbors, workspace, grid, .. } = self;
         if particles.positions.is_empty() {
             return SolveReport::default();
         }
@@ -134,6 +133,10 @@ impl<V: Vector> FluidWorld<V> {
         let support = settings.support_radius();
         let mut system = System { particles, neighbors, grid, workspace, dt, threads };
         system.begin(impulses, warm, source, support * support, stopping.min_neighbors);
+        self.add_wall_sources(threads);
+        let FluidWorld { settings, particles, neighbors, workspace, grid, coarse, bodies, .. } =
+            self;
+        let mut system = System { particles, neighbors, grid, workspace, dt, threads };
         let report = match settings.dfsph.solver {
             PressureSolver::Jacobi => system.jacobi(settings.dfsph.relaxation, stopping),
             solver => {

@@ -45,8 +45,8 @@ pub(super) fn accelerations<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
 
 /// Adds nu times the Laplacian of the velocity (Brookshaw 1985):
 /// 2 nu sum_j (m/rho_j) (v_i - v_j) (x_ij.grad W_ij)/(|x_ij|² + 0.01 d²) over
-/// fluid neighbours, and the same with V_k and the boundary's coefficient over
-/// samples, which stand still.
+/// fluid neighbours, and the same with V_k, v_k and the boundary's coefficient over
+/// its samples.
 ///
 /// A step too long for it to be stable takes what velocity difference there is,
 /// and no more.
@@ -64,6 +64,7 @@ pub(super) fn add_laplacian<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
     let (positions, velocities, densities) = (&*positions, &*velocities, &*densities);
     let (places, body_of) = (&*places, &*particles.bodies);
     let (bodies, boundary, kernel) = (&*bodies, &*boundary, &*kernel);
+    let moving = boundary.velocities();
     let chunks = accelerations.chunks_mut(CHUNK).zip(neighbors.chunks()).enumerate();
     for_each_chunk(threads, chunks, |(index, (accelerations, chunk))| {
         for (local, acceleration) in accelerations.iter_mut().enumerate() {
@@ -90,7 +91,8 @@ pub(super) fn add_laplacian<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
                     let gradient = kernel.pair_gradient(offset, places[i], u32::MAX - k);
                     let volume = boundary.volumes()[k as usize];
                     let factor = 2.0 * material.boundary_viscosity * volume;
-                    add(-v, offset, gradient, factor);
+                    let wall = moving.get(k as usize).copied().unwrap_or(V::ZERO);
+                    add(wall - v, offset, gradient, factor);
                 }
             }
             *acceleration += sum * (1.0 / (total * dt).max(1.0));
