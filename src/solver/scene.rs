@@ -359,9 +359,13 @@ mod tests {
         let dfsph = DfsphSettings::PARAMETERS.iter().map(|parameter| parameter.name);
         let wcsph = WcsphSettings::PARAMETERS.iter().map(|parameter| parameter.name);
         let material = FluidMaterial::PARAMETERS.iter().map(|parameter| parameter.name);
-        for name in
-            dfsph.chain(wcsph).chain(material).chain(["solver", "method", "equation_of_state"])
-        {
+        for name in dfsph.chain(wcsph).chain(material).chain([
+            "solver",
+            "method",
+            "equation_of_state",
+            "negative_pressure",
+            "surface_velocity",
+        ]) {
             assert!(text.contains(&format!("{name}:")), "{name} is missing");
         }
     }

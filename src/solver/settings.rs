@@ -49,6 +49,50 @@ parameters! {
     } choices {
         /// How the pressures are found.
         solver: PressureSolver;
+        /// Whether there can be pressures below zero.
+        negative_pressure: NegativePressure;
+    }
+}
+
+/// What becomes of a pressure below zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
+pub enum NegativePressure {
+    /// It counts as zero: water parts where it is pulled at, as splashes do.
+    #[default]
+    Clamped,
+    /// It pulls. For flows without a free surface, which fill their channel or
+    /// periodic borders; splashes would clump.
+    Allowed,
+}
+
+impl NegativePressure {
+    /// Both rules.
+    pub const ALL: [Self; 2] = [Self::Clamped, Self::Allowed];
+
+    /// Name in plain words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Clamped => "clamped",
+            Self::Allowed => "allowed",
+        }
+    }
+
+    /// What a pressure does not go below.
+    pub(crate) fn floor(self) -> f32 {
+        match self {
+            Self::Clamped => 0.0,
+            Self::Allowed => f32::NEG_INFINITY,
+        }
+    }
+
+    /// What density over rest density an equation of state sees at least.
+    pub(crate) fn least_density(self) -> f32 {
+        match self {
+            Self::Clamped => 1.0,
+            Self::Allowed => 0.0,
+        }
     }
 }
 
@@ -88,10 +132,12 @@ parameters! {
     } choices {
         /// How the pressure follows from the density.
         equation_of_state: EquationOfState;
+        /// Whether there can be pressures below zero.
+        negative_pressure: NegativePressure;
     }
 }
 
-/// Pressure p as a function of the density rho, c the speed of sound. Never negative.
+/// Pressure p as a function of the density rho, c the speed of sound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
@@ -115,14 +161,14 @@ impl EquationOfState {
         }
     }
 
-    /// Pressure over rest density in m²/s² at a density over rest density.
+    /// Pressure over rest density in m²/s² at a density over rest density;
+    /// negative below 1.
     #[inline(always)]
     pub fn pressure(self, relative_density: f32, sound_speed: f32) -> f32 {
-        let excess = relative_density.max(1.0);
         let squared = sound_speed * sound_speed;
         match self {
-            Self::Linear => squared * (excess - 1.0),
-            Self::Tait => squared / 7.0 * (excess.powi(7) - 1.0),
+            Self::Linear => squared * (relative_density - 1.0),
+            Self::Tait => squared / 7.0 * (relative_density.powi(7) - 1.0),
         }
     }
 }

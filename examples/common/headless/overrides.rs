@@ -6,7 +6,8 @@ use bevy_fluid::Dimension;
 use bevy_fluid::solver::sampling::{BoundaryShape, Fill, FluidShape};
 use bevy_fluid::solver::scene::{Scene, SceneBoundary, SceneFluid};
 use bevy_fluid::solver::settings::{
-    DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, PressureSolver, WcsphSettings,
+    DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, NegativePressure, PressureSolver,
+    WcsphSettings,
 };
 use bevy_fluid::solver::time_step::TimeStep;
 use bevy_reflect::enums::VariantInfo;
@@ -76,6 +77,7 @@ fn registry<V: Dimension + DeserializeOwned>() -> TypeRegistry {
         FluidMethod,
         WcsphSettings,
         EquationOfState,
+        NegativePressure,
         TimeStep,
     );
     registry

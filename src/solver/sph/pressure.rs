@@ -13,7 +13,8 @@
 //!
 //! For one fluid these are the reference's equations divided by rho0, and G, D
 //! and the list hold nothing that depends on dt. A solver looks for kappa >= 0
-//! such that dt times the rate of a equals the source, or exceeds it where kappa = 0.
+//! such that dt times the rate of a equals the source, or exceeds it where kappa = 0;
+//! where negative pressures are allowed, for any kappa such that it equals it.
 
 use super::FluidWorld;
 use super::packed::Packed;
@@ -131,12 +132,13 @@ impl<V: Vector> FluidWorld<V> {
         workspace.velocities(particles, 0.0, threads);
         let warm = settings.dfsph.warm_start / scale;
         let support = settings.support_radius();
-        let mut system = System { particles, neighbors, grid, workspace, dt, threads };
+        let floor = settings.dfsph.negative_pressure.floor();
+        let mut system = System { particles, neighbors, grid, workspace, dt, threads, floor };
         system.begin(impulses, warm, source, support * support, stopping.min_neighbors);
         self.add_wall_sources(threads);
         let FluidWorld { settings, particles, neighbors, workspace, grid, coarse, bodies, .. } =
             self;
-        let mut system = System { particles, neighbors, grid, workspace, dt, threads };
+        let mut system = System { particles, neighbors, grid, workspace, dt, threads, floor };
         let report = match settings.dfsph.solver {
             PressureSolver::Jacobi => system.jacobi(settings.dfsph.relaxation, stopping),
             solver => {
@@ -211,6 +213,9 @@ pub(super) struct System<'a, V: Vector> {
     pub(super) workspace: &'a mut Workspace<V>,
     pub(super) dt: f32,
     pub(super) threads: Threads<'a>,
+    /// Least value of the unknowns: zero, or minus infinity where pressures may
+    /// be negative.
+    pub(super) floor: f32,
 }
 
 impl<V: Vector> System<'_, V> {

@@ -20,7 +20,7 @@ pub(super) fn accelerations<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
     }
     let least = match settings.method {
         FluidMethod::Dfsph => 0.0,
-        FluidMethod::Wcsph => 1.0,
+        FluidMethod::Wcsph => settings.wcsph.negative_pressure.least_density(),
     };
     let (velocities, inverse_densities) = workspace.velocities(particles, least, threads);
     let (body_of, bodies) = (&particles.bodies, &*bodies);
