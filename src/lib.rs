@@ -180,6 +180,7 @@ pub mod prelude {
     pub use crate::FluidParticles2d;
     #[cfg(feature = "3d")]
     pub use crate::FluidParticles3d;
+    pub use crate::solver::periodic::Periodic;
     pub use crate::solver::sampling::FluidShape;
     pub use crate::solver::settings::{
         DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, NegativePressure,

@@ -193,6 +193,7 @@ fn spawn<V: SceneDimension>(
         settings.method = scene.method;
         settings.dfsph = scene.dfsph.clone();
         settings.wcsph = scene.wcsph.clone();
+        settings.periodic = scene.periodic;
     }
     for body in bodies {
         commands.spawn((body, ChildOf(root)));

@@ -5,6 +5,7 @@ use super::grid::{CellGrid, Rows};
 use super::kernel::{CubicSpline, REACH_SQUARED};
 use super::neighbors::CELL_FACTOR;
 use super::parallel::Threads;
+use super::periodic::Periodic;
 use super::vector::Vector;
 
 /// All boundary samples of a world, sorted by cell.
@@ -29,6 +30,7 @@ pub(crate) struct BoundarySet<V> {
     velocities: Vec<V>,
     ids: Vec<u32>,
     scratch: Vec<V>,
+    periodic: Periodic,
 }
 
 /// How the samples of a boundary move, each list in the order they were given
@@ -151,6 +153,14 @@ impl<V: Vector> BoundarySet<V> {
         self.given = given;
     }
 
+    /// Sorts and weighs the samples within other borders.
+    pub(crate) fn set_periodic(&mut self, periodic: Periodic) {
+        let given = core::mem::take(&mut self.given);
+        self.periodic = periodic;
+        self.place(&given);
+        self.given = given;
+    }
+
     /// Takes over a motion that was under way.
     pub(crate) fn resume(&mut self, motion: BoundaryMotion<V>) {
         self.motion = motion;
@@ -258,10 +268,18 @@ impl<V: Vector> BoundarySet<V> {
                 of_given[self.grid.point(sorted)] = velocity;
             }
         }
-        self.grid.sort(samples, &self.ids, cell_size, Threads::Serial);
+        let periodic = &self.periodic;
+        if periodic.is_none() {
+            self.grid.sort(samples, &self.ids, cell_size, Threads::Serial);
+        } else {
+            self.positions.clear();
+            self.positions.extend(samples.iter().map(|&sample| periodic.wrap(sample)));
+            self.grid.sort(&self.positions, &self.ids, cell_size, Threads::Serial);
+        }
         self.positions.clear();
         let grid = &self.grid;
-        self.positions.extend((0..grid.len()).map(|sorted| samples[grid.point(sorted)]));
+        let places = (0..grid.len()).map(|sorted| samples[grid.point(sorted)]);
+        self.positions.extend(places.map(|sample| periodic.wrap(sample)));
         if velocities {
             self.velocities.clear();
             self.velocities.extend((0..grid.len()).map(|sorted| of_given[grid.point(sorted)]));
@@ -276,14 +294,17 @@ impl<V: Vector> BoundarySet<V> {
         let mut rows = Rows::default();
         self.volumes.clear();
         for &x in &self.positions {
-            self.grid.rows(x, &mut rows);
-            // The sample itself is among the points and contributes W(0).
-            let sum: f32 = rows
-                .points()
-                .map(|l| (x - self.positions[l]).length_squared())
-                .filter(|&r2| r2 < reach2)
-                .map(|r2| kernel.value(r2))
-                .sum();
+            let mut sum = 0.0;
+            self.periodic.for_each_image(x, 1.01 * support_radius, |image| {
+                self.grid.rows(image, &mut rows);
+                // The sample itself is among the points and contributes W(0).
+                sum += rows
+                    .points()
+                    .map(|l| self.periodic.offset(x - self.positions[l]).length_squared())
+                    .filter(|&r2| r2 < reach2)
+                    .map(|r2| kernel.value(r2))
+                    .sum::<f32>();
+            });
             self.volumes.push(1.0 / sum);
         }
     }

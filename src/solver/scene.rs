@@ -3,6 +3,7 @@
 use bevy_math::Vec2;
 
 use super::error::FluidError;
+use super::periodic::Periodic;
 use super::sampling::{BoundaryShape, Fill, FluidShape};
 use super::settings::{
     DfsphSettings, FluidMaterial, FluidMethod, PressureSolver, WcsphSettings, WorldSettings,
@@ -39,6 +40,8 @@ pub struct Scene<V> {
     pub dfsph: DfsphSettings,
     /// Parameters of WCSPH.
     pub wcsph: WcsphSettings,
+    /// Borders at which space repeats itself.
+    pub periodic: Periodic,
     /// Bodies of fluid.
     pub fluids: Vec<SceneFluid<V>>,
     /// Walls and obstacles.
@@ -97,7 +100,7 @@ pub struct SceneBoundary<V> {
 
 impl<V: Vector> Default for Scene<V> {
     fn default() -> Self {
-        let WorldSettings { gravity, particle_radius, method, dfsph, wcsph } =
+        let WorldSettings { gravity, particle_radius, method, dfsph, wcsph, periodic } =
             WorldSettings::default();
         Self {
             gravity,
@@ -106,6 +109,7 @@ impl<V: Vector> Default for Scene<V> {
             method,
             dfsph,
             wcsph,
+            periodic,
             fluids: Vec::new(),
             boundaries: Vec::new(),
         }
@@ -127,6 +131,7 @@ impl<V: Vector> Scene<V> {
             method: self.method,
             dfsph: self.dfsph.clone(),
             wcsph: self.wcsph.clone(),
+            periodic: self.periodic,
         }
     }
 
@@ -258,6 +263,7 @@ impl Scene<Vec2> {
             }],
             method: FluidMethod::Dfsph,
             wcsph: WcsphSettings::default(),
+            periodic: Periodic::NONE,
             boundaries: vec![SceneBoundary {
                 shape: BoundaryShape::Box {
                     half_size: vector(0.5 * width, 0.5 * height),
@@ -365,6 +371,7 @@ mod tests {
             "equation_of_state",
             "negative_pressure",
             "surface_velocity",
+            "periodic",
         ]) {
             assert!(text.contains(&format!("{name}:")), "{name} is missing");
         }

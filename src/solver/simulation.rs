@@ -4,6 +4,7 @@ use super::boundary::BoundaryMotion;
 use super::error::FluidError;
 use super::parallel::Threads;
 use super::particles::FluidParticles;
+use super::periodic::Periodic;
 use super::scene::Scene;
 use super::settings::{DfsphSettings, FluidMaterial, FluidMethod, WcsphSettings, WorldSettings};
 use super::sph::{FluidWorld, RemovedParticle, Signal, signal_speed};
@@ -75,6 +76,8 @@ pub struct SimulationState<V> {
     pub dfsph: DfsphSettings,
     /// Parameters of WCSPH.
     pub wcsph: WcsphSettings,
+    /// Borders at which space repeats itself.
+    pub periodic: Periodic,
     /// Length of a step.
     pub time_step: TimeStep,
     /// Simulated time in seconds.
@@ -225,8 +228,7 @@ impl<V: Vector> Simulation<V> {
             })
         });
         let finite = particles.filter(|p| p.position.is_finite() && p.velocity.is_finite());
-        let materials = self.bodies.iter().map(|body| &body.material);
-        let fluid = signal_speed(finite, materials, self.world.settings(), self.world.last_step());
+        let fluid = signal_speed(finite, self.world.settings(), self.world.last_step());
         fluid.max(self.world.wall_speed())
     }
 
@@ -276,6 +278,7 @@ impl<V: Vector> Simulation<V> {
             method: settings.method,
             dfsph: settings.dfsph,
             wcsph: settings.wcsph,
+            periodic: settings.periodic,
             time_step: self.time_step,
             time: self.time,
             steps: self.steps,
@@ -298,6 +301,7 @@ impl<V: Vector> Simulation<V> {
             method: state.method,
             dfsph: state.dfsph,
             wcsph: state.wcsph,
+            periodic: state.periodic,
         };
         let mut simulation = Self::new(settings, state.time_step)?;
         for (index, body) in state.bodies.into_iter().enumerate() {

@@ -101,6 +101,7 @@ fn material_out_of_range_is_refused_when_added_and_when_edited() {
                 "viscosity" => body.material.viscosity = bad as f32,
                 "kinematic_viscosity" => body.material.kinematic_viscosity = bad as f32,
                 "boundary_viscosity" => body.material.boundary_viscosity = bad as f32,
+                "vorticity_confinement" => body.material.vorticity_confinement = bad as f32,
                 "cohesion" => body.material.cohesion = bad as f32,
                 "adhesion" => body.material.adhesion = bad as f32,
                 other => panic!("no case for {other}"),

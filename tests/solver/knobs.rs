@@ -337,6 +337,8 @@ fn every_parameter_of_the_material_matters() {
             }
             // See surface_tension.rs.
             "cohesion" | "adhesion" => {}
+            // See thick_and_swirling.rs.
+            "vorticity_confinement" => {}
             "boundary_viscosity" => {
                 let [free, sticky] = [0.0, 0.05].map(|boundary_viscosity| {
                     let mut simulation = start(&tank(20, 10, 5));
@@ -406,8 +408,15 @@ fn viscosity_evens_out_a_shear_flow() {
 #[test]
 fn every_setting_of_the_world_matters() {
     // A field more, and this line asks for its case.
-    let WorldSettings::<Vec2> { gravity: _, particle_radius: _, method: _, dfsph: _, wcsph: _ } =
-        WorldSettings::default();
+    // See periodic.rs for the borders.
+    let WorldSettings::<Vec2> {
+        gravity: _,
+        particle_radius: _,
+        method: _,
+        dfsph: _,
+        wcsph: _,
+        periodic: _,
+    } = WorldSettings::default();
 
     for gravity in [Vec2::new(3.0, 0.0), Vec2::new(-1.0, 2.0), Vec2::ZERO] {
         let mut simulation = start(&tank(10, 10, 10));

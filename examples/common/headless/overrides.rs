@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use bevy_fluid::Dimension;
+use bevy_fluid::solver::periodic::Periodic;
 use bevy_fluid::solver::sampling::{BoundaryShape, Fill, FluidShape};
 use bevy_fluid::solver::scene::{Scene, SceneBoundary, SceneFluid};
 use bevy_fluid::solver::settings::{
@@ -78,6 +79,7 @@ fn registry<V: Dimension + DeserializeOwned>() -> TypeRegistry {
         WcsphSettings,
         EquationOfState,
         NegativePressure,
+        Periodic,
         TimeStep,
     );
     registry

@@ -114,7 +114,16 @@ impl<V: Vector> System<'_, V> {
         let mut iterations = 0;
         loop {
             let mut errors = 0.0;
-            for color in 0..2 {
+            if self.endless {
+                // The first and the last stripe reach each other: one after the other.
+                let all = (0, count as u32);
+                for stripe in self.grid.stripes() {
+                    let own = stripe.own.0 as usize..stripe.own.1 as usize;
+                    let stripe = Stripe { reach: all, ..*stripe };
+                    errors += sweep.stripe::<MIXED>(&stripe, vectors, &mut kappa[own]);
+                }
+            }
+            for color in 0..if self.endless { 0 } else { 2 } {
                 let stripes = self.grid.stripes_of(color);
                 partial.resize(stripes.len(), 0.0);
                 let reaches = stripes.iter().map(|stripe| stripe.reach);

@@ -11,12 +11,14 @@ mod coarse;
 mod dfsph;
 mod exchange;
 mod gauss_seidel;
+mod implicit_viscosity;
 mod jacobi;
 mod measure;
 mod packed;
 mod pressure;
 mod surface_tension;
 mod viscosity;
+mod vorticity;
 mod walls;
 mod wcsph;
 
@@ -35,8 +37,10 @@ use super::stats::{Stage, StepStats};
 use super::time_step::check_step;
 use super::vector::Vector;
 use coarse::Coarse;
+use implicit_viscosity::ThickSolver;
 use packed::Packed;
 use pressure::{SolveReport, Workspace};
+use vorticity::Vorticity;
 
 pub use exchange::{BodyKey, RemovedParticle};
 pub use measure::Measures;
@@ -73,6 +77,8 @@ pub struct FluidWorld<V: Vector> {
     neighbors: NeighborLists<V>,
     workspace: Workspace<V>,
     coarse: Coarse<V>,
+    thick: ThickSolver<V>,
+    vorticity: Vorticity,
     removed: Vec<RemovedParticle>,
     /// Whether lists, densities and diagonal belong to the present positions.
     fresh: bool,
@@ -115,6 +121,8 @@ impl<V: Vector> Default for FluidWorld<V> {
             neighbors: NeighborLists::default(),
             workspace: Workspace::default(),
             coarse: Coarse::default(),
+            thick: ThickSolver::default(),
+            vorticity: Vorticity::default(),
             removed: Vec::new(),
             fresh: false,
             last_step: 0.0,
@@ -153,6 +161,10 @@ impl<V: Vector> FluidWorld<V> {
         if settings.particle_radius != self.settings.particle_radius {
             self.kernel = CubicSpline::new(settings.support_radius());
             self.boundary.set_support_radius(settings.support_radius());
+            self.fresh = false;
+        }
+        if settings.periodic != self.settings.periodic {
+            self.boundary.set_periodic(settings.periodic);
             self.fresh = false;
         }
         if (self.settings.method, settings.method) == (FluidMethod::Wcsph, FluidMethod::Dfsph) {
@@ -254,7 +266,9 @@ impl<V: Vector> FluidWorld<V> {
         self.refresh(threads);
         viscosity::accelerations(self, dt, threads);
         viscosity::add_laplacian(self, dt, threads);
+        vorticity::add(self, dt, threads);
         surface_tension::add(self, threads);
+        implicit_viscosity::add(self, dt, threads);
         self.stats.add_time(Stage::NonPressureForces, start);
     }
 
@@ -290,6 +304,7 @@ impl<V: Vector> FluidWorld<V> {
         for (position, velocity) in particles.positions.iter_mut().zip(&particles.velocities) {
             *position += *velocity * dt;
         }
+        self.wrap();
         self.remove_where(|x, v| !x.is_finite() || !v.is_finite());
         self.boundary.advance(dt);
         self.fresh = false;
@@ -416,6 +431,17 @@ impl<V: Vector> FluidWorld<V> {
             + self.neighbors.bytes()
             + self.workspace.bytes()
             + self.coarse.bytes()
+            + self.thick.bytes()
+            + self.vorticity.bytes()
+    }
+
+    /// Brings all particles back within periodic borders.
+    fn wrap(&mut self) {
+        let periodic = &self.settings.periodic;
+        if !periodic.is_none() {
+            let positions = self.particles.positions.iter_mut();
+            positions.filter(|x| x.is_finite()).for_each(|x| *x = periodic.wrap(*x));
+        }
     }
 
     fn view(&self, index: usize) -> ParticleView<V> {
@@ -436,6 +462,8 @@ impl<V: Vector> FluidWorld<V> {
             return;
         }
         let threads = threads.for_particles(self.len());
+        // What was edited may be anywhere.
+        self.wrap();
         let support_radius = self.settings.support_radius();
         self.grid.sort(
             &self.particles.positions,
@@ -467,7 +495,12 @@ impl<V: Vector> FluidWorld<V> {
             diagonals: &mut particles.diagonals,
             counts: &mut particles.neighbor_counts,
         };
-        self.neighbors.find(threads, &around, results);
+        let periodic = &self.settings.periodic;
+        if periodic.is_none() {
+            self.neighbors.find(threads, &around, results);
+        } else {
+            self.neighbors.find_wrapped(threads, &around, periodic, results);
+        }
         if self.settings.needs_coarse_grid() {
             self.coarse.assemble(&self.particles, &self.neighbors, &self.grid, threads);
             self.stats.applications += 0.5;

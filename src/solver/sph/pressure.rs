@@ -20,7 +20,7 @@ use super::FluidWorld;
 use super::packed::Packed;
 use crate::solver::grid::CellGrid;
 use crate::solver::neighbors::{Bundles, NeighborLists};
-use crate::solver::parallel::{CHUNK, Threads, for_each_chunk};
+use crate::solver::parallel::{CHUNK, Threads, for_each_chunk, ordered_sum};
 use crate::solver::settings::PressureSolver;
 use crate::solver::vector::Vector;
 
@@ -133,16 +133,21 @@ impl<V: Vector> FluidWorld<V> {
         let warm = settings.dfsph.warm_start / scale;
         let support = settings.support_radius();
         let floor = settings.dfsph.negative_pressure.floor();
-        let mut system = System { particles, neighbors, grid, workspace, dt, threads, floor };
+        let endless = settings.periodic.x.is_some();
+        let mut system =
+            System { particles, neighbors, grid, workspace, dt, threads, floor, endless };
         system.begin(impulses, warm, source, support * support, stopping.min_neighbors);
         self.add_wall_sources(threads);
+        self.remove_mean_source(threads);
         let FluidWorld { settings, particles, neighbors, workspace, grid, coarse, bodies, .. } =
             self;
-        let mut system = System { particles, neighbors, grid, workspace, dt, threads, floor };
+        let mut system =
+            System { particles, neighbors, grid, workspace, dt, threads, floor, endless };
         let report = match settings.dfsph.solver {
             PressureSolver::Jacobi => system.jacobi(settings.dfsph.relaxation, stopping),
             solver => {
-                let coarse = (solver == PressureSolver::TwoLevel).then_some(coarse);
+                let two_level = solver == PressureSolver::TwoLevel && settings.needs_coarse_grid();
+                let coarse = two_level.then_some(coarse);
                 let mut densities = bodies.iter().map(|body| body.material.rest_density);
                 let first = densities.next();
                 let mixed = densities.any(|density| Some(density) != first);
@@ -152,6 +157,25 @@ impl<V: Vector> FluidWorld<V> {
         };
         self.apply_pressure(impulses, scale, dt, threads);
         report
+    }
+
+    /// Takes the mean off the right-hand side in a world that is endless along
+    /// every axis, where no pressure can change the mean density and a lattice
+    /// that sums up to a little more than the rest density is no error.
+    fn remove_mean_source(&mut self, threads: Threads) {
+        if !self.settings.periodic.is_everywhere(V::DIM) {
+            return;
+        }
+        let Workspace { source, partial, .. } = &mut self.workspace;
+        partial.resize(source.len().div_ceil(CHUNK), 0.0);
+        let chunks = source.chunks(CHUNK).zip(partial.iter_mut());
+        for_each_chunk(threads, chunks, |(source, partial)| {
+            *partial = source.iter().map(|&source| f64::from(source)).sum();
+        });
+        let mean = (ordered_sum(partial) / source.len() as f64) as f32;
+        for_each_chunk(threads, source.chunks_mut(CHUNK), |source| {
+            source.iter_mut().for_each(|source| *source -= mean);
+        });
     }
 
     /// Applies the non-pressure accelerations of the step.
@@ -216,6 +240,9 @@ pub(super) struct System<'a, V: Vector> {
     /// Least value of the unknowns: zero, or minus infinity where pressures may
     /// be negative.
     pub(super) floor: f32,
+    /// Whether the slow axis of the grid has periodic borders, across which
+    /// stripes reach each other.
+    pub(super) endless: bool,
 }
 
 impl<V: Vector> System<'_, V> {

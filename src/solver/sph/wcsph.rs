@@ -18,7 +18,8 @@ pub(super) fn apply_pressure<V: Vector>(world: &mut FluidWorld<V>, dt: f32, thre
     let (equation, sound_speed) = (settings.wcsph.equation_of_state, settings.wcsph.sound_speed);
     let least = settings.wcsph.negative_pressure.least_density();
     workspace.velocities(particles, least, threads);
-    let mut system = System { particles, neighbors, grid, workspace, dt, threads, floor: 0.0 };
+    let mut system =
+        System { particles, neighbors, grid, workspace, dt, threads, floor: 0.0, endless: false };
     system.set(|density, lightness| {
         let density = density.max(least);
         equation.pressure(density, sound_speed) / (lightness * density * density)
