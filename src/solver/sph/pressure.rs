@@ -21,7 +21,7 @@ use super::packed::Packed;
 use crate::solver::grid::CellGrid;
 use crate::solver::neighbors::{Bundles, NeighborLists};
 use crate::solver::parallel::{CHUNK, Threads, for_each_chunk, ordered_sum};
-use crate::solver::settings::PressureSolver;
+use crate::solver::settings::{NegativePressure, PressureSolver};
 use crate::solver::vector::Vector;
 
 /// D h² rho0 (rho0/rho)² below which a particle has no neighbours to push against: the
@@ -160,10 +160,12 @@ impl<V: Vector> FluidWorld<V> {
     }
 
     /// Takes the mean off the right-hand side in a world that is endless along
-    /// every axis, where no pressure can change the mean density and a lattice
-    /// that sums up to a little more than the rest density is no error.
+    /// every axis and has no surface, as where negative pressures are allowed:
+    /// no pressure can change the mean density there, and a lattice that sums up
+    /// to a little more than the rest density is no error.
     fn remove_mean_source(&mut self, threads: Threads) {
-        if !self.settings.periodic.is_everywhere(V::DIM) {
+        let pulls = self.settings.dfsph.negative_pressure == NegativePressure::Allowed;
+        if !pulls || !self.settings.periodic.is_everywhere(V::DIM) {
             return;
         }
         let Workspace { source, partial, .. } = &mut self.workspace;
