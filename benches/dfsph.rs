@@ -46,6 +46,7 @@ fn solid(side: u32) -> Scene<Vec3> {
         boundaries: vec![SceneBoundary {
             shape: BoundaryShape::Box { half_size, fill: Fill::Container },
             position: half_size,
+            surface_velocity: Vec3::ZERO,
         }],
         ..Scene::default()
     }

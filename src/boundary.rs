@@ -15,14 +15,19 @@ use crate::time::Fluid;
 /// spacing. Spelt [`Boundary2d`](crate::Boundary2d) or [`Boundary3d`](crate::Boundary3d).
 ///
 /// The entity's [`Transform`] places it in the world and may change at any
-/// time. A scale moves the samples apart; wider than the particle spacing they
-/// leak. An impossible shape is refused with a [`FluidRefused`] message and has
+/// time: the fluid is pushed and dragged by the velocity that follows, unless a
+/// sample jumps farther than sixteen support radii in a tick. A scale moves the
+/// samples apart; wider than the particle spacing they leak. An impossible shape is refused with a [`FluidRefused`] message and has
 /// no samples.
 #[derive(Component, Clone, Debug, PartialEq, Reflect)]
 #[reflect(Component)]
 #[require(Transform)]
 pub struct BoundaryOf<V: Dimension> {
     shape: BoundaryShape<V>,
+    /// Velocity of the surface along itself in m/s, in the boundary's own
+    /// space: that of a conveyor belt. It drags fluid as its `boundary_viscosity`
+    /// says. One that is not finite counts as zero.
+    pub surface_velocity: V,
     samples: Vec<V>,
     /// Spacing that the samples were made for; 0 before the first time.
     spacing: f32,
@@ -61,7 +66,13 @@ impl BoundaryPrimitive<Vec3> for Sphere {
 impl<V: Dimension> BoundaryOf<V> {
     /// A boundary of any shape.
     pub fn new(shape: BoundaryShape<V>) -> Self {
-        Self { shape, samples: Vec::new(), spacing: 0.0 }
+        Self { shape, surface_velocity: V::ZERO, samples: Vec::new(), spacing: 0.0 }
+    }
+
+    /// The same with a surface that moves along itself, in m/s.
+    #[must_use]
+    pub fn with_surface_velocity(self, surface_velocity: V) -> Self {
+        Self { surface_velocity, ..self }
     }
 
     /// An obstacle: fluid stays outside of the primitive.
@@ -116,17 +127,21 @@ pub(crate) fn gather<V: Dimension>(
     mut boundaries: Query<(Entity, &mut BoundaryOf<V>)>,
     transforms: TransformHelper,
     mut order: Local<Vec<Entity>>,
+    mut last_order: Local<Vec<Entity>>,
     mut samples: Local<Vec<V>>,
+    mut surface: Local<Vec<V>>,
     mut refused: MessageWriter<FluidRefused>,
 ) {
     let spacing = 2.0 * V::particle_radius(&settings);
     order.clear();
+    let mut anew = false;
     for (entity, mut boundary) in &mut boundaries {
         order.push(entity);
         if boundary.spacing == spacing {
             continue;
         }
         boundary.spacing = spacing;
+        anew = true;
         match boundary.shape.samples(spacing) {
             Ok(made) => boundary.samples = made,
             Err(error) => {
@@ -136,15 +151,31 @@ pub(crate) fn gather<V: Dimension>(
             }
         }
     }
-    if clock.context().due() == 0 {
+    order.sort_unstable();
+    if anew || *order != *last_order {
+        // Samples of other boundaries do not move to the places of these.
+        last_order.clear();
+    }
+    let steps = clock.context().due();
+    if steps == 0 {
         return;
     }
-    order.sort_unstable();
     samples.clear();
+    surface.clear();
     for (entity, boundary) in boundaries.iter_many(&*order) {
         // The global transform in the fixed schedules is that of the last frame.
         let transform = transforms.compute_global_transform(entity).unwrap_or_default();
-        samples.extend(boundary.samples.iter().map(|sample| sample.transform(&transform)));
+        let places = boundary.samples.iter().map(|sample| sample.transform(&transform));
+        samples.extend(places.filter(|place| place.is_finite()));
+        let along = boundary.surface_velocity;
+        let turned = along.transform(&transform) - V::ZERO.transform(&transform);
+        surface.resize(samples.len(), turned);
     }
-    world.set_boundary(&samples);
+    let seconds = steps as f32 * clock.context().dt();
+    let moved = *order == *last_order && world.move_boundary(&samples, seconds).is_ok();
+    if !moved {
+        world.set_boundary(&samples);
+        last_order.clone_from(&order);
+    }
+    world.set_surface_velocities(&surface);
 }

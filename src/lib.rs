@@ -185,9 +185,11 @@ pub mod prelude {
     pub use crate::FluidParticles2d;
     #[cfg(feature = "3d")]
     pub use crate::FluidParticles3d;
+    pub use crate::solver::periodic::Periodic;
     pub use crate::solver::sampling::FluidShape;
     pub use crate::solver::settings::{
-        DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, PressureSolver, WcsphSettings,
+        DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, NegativePressure,
+        PressureSolver, WcsphSettings,
     };
     pub use crate::solver::time_step::TimeStep;
     #[cfg(all(feature = "plugin", feature = "2d"))]

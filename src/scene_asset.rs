@@ -220,6 +220,7 @@ fn spawn<V: SceneDimension>(
         settings.method = scene.method;
         settings.dfsph = scene.dfsph.clone();
         settings.wcsph = scene.wcsph.clone();
+        settings.periodic = scene.periodic;
     }
     for body in bodies {
         commands.spawn((body, ChildOf(root)));
@@ -227,7 +228,8 @@ fn spawn<V: SceneDimension>(
     for boundary in &scene.boundaries {
         let position = Vec3::from_array(boundary.position.to_array());
         commands.spawn((
-            BoundaryOf::<V>::new(boundary.shape.clone()),
+            BoundaryOf::<V>::new(boundary.shape.clone())
+                .with_surface_velocity(boundary.surface_velocity),
             Transform::from_translation(position),
             ChildOf(root),
         ));

@@ -5,6 +5,7 @@ use bevy::prelude::*;
 use crate::dimension::Dimension;
 use crate::fluid::FluidRefused;
 use crate::solver::error::FluidError;
+use crate::solver::periodic::Periodic;
 use crate::solver::settings::{DfsphSettings, FluidMethod, WcsphSettings, WorldSettings};
 use crate::solver::time_step::TimeStep;
 
@@ -34,6 +35,9 @@ pub struct FluidSettings {
     pub dfsph: DfsphSettings,
     /// Parameters of WCSPH.
     pub wcsph: WcsphSettings,
+    /// Borders at which space repeats itself, none by default; 2D worlds use
+    /// those across x and y.
+    pub periodic: Periodic,
 }
 
 impl Default for FluidSettings {
@@ -55,6 +59,7 @@ impl FluidSettings {
             method: FluidMethod::default(),
             dfsph: DfsphSettings::default(),
             wcsph: WcsphSettings::default(),
+            periodic: Periodic::NONE,
         }
     }
 
@@ -80,6 +85,11 @@ impl FluidSettings {
             method: self.method,
             dfsph: self.dfsph.clone(),
             wcsph: self.wcsph.clone(),
+            periodic: if V::DIM == 2 {
+                Periodic { z: None, ..self.periodic }
+            } else {
+                self.periodic
+            },
         }
     }
 }

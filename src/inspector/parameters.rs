@@ -10,7 +10,8 @@ use crate::fluid::FluidOf;
 use crate::settings::FluidSettings;
 use crate::solver::parameter::{Parameter, ParameterKind};
 use crate::solver::settings::{
-    DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, PressureSolver, WcsphSettings,
+    DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, NegativePressure, PressureSolver,
+    WcsphSettings,
 };
 use crate::solver::time_step::TimeStep;
 
@@ -212,6 +213,9 @@ pub(super) fn settings(ui: &mut Ui, settings: &mut FluidSettings, solid: bool) {
         for parameter in others.filter(|_| dfsph) {
             parameter_field(ui, parameter, &mut settings.dfsph);
         }
+        let FluidSettings { dfsph: strict, wcsph: weak, .. } = settings;
+        let below = if dfsph { &mut strict.negative_pressure } else { &mut weak.negative_pressure };
+        choice(ui, "negative pressure", below, NegativePressure::ALL, NegativePressure::name);
         field(ui, if solid { &RADIUS_3D } else { &RADIUS_2D }, settings);
         field(ui, &STEPS_PER_FRAME, settings);
     });

@@ -11,6 +11,7 @@ pub mod neighbors;
 pub mod parallel;
 pub mod parameter;
 pub mod particles;
+pub mod periodic;
 pub mod sampling;
 pub mod scene;
 pub mod settings;

@@ -1,5 +1,7 @@
 //! Which particles and boundary samples lie within the support radius of each particle.
 
+mod wrapped;
+
 use super::grid::Rows;
 use super::neighborhood::{Lists, Neighborhood, Surroundings};
 use super::parallel::{CHUNK, Threads, for_each_chunk};

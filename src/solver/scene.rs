@@ -6,6 +6,7 @@ use bevy_math::Vec2;
 
 use super::error::FluidError;
 use super::sampling::{BoundaryShape, Fill, FluidShape, MeshSource, TriangleMesh};
+use super::periodic::Periodic;
 use super::settings::{
     DfsphSettings, FluidMaterial, FluidMethod, PressureSolver, WcsphSettings, WorldSettings,
 };
@@ -41,6 +42,8 @@ pub struct Scene<V> {
     pub dfsph: DfsphSettings,
     /// Parameters of WCSPH.
     pub wcsph: WcsphSettings,
+    /// Borders at which space repeats itself.
+    pub periodic: Periodic,
     /// Bodies of fluid.
     pub fluids: Vec<SceneFluid<V>>,
     /// Walls and obstacles.
@@ -91,11 +94,15 @@ pub struct SceneBoundary<V> {
     /// Where that origin is, in metres.
     #[cfg_attr(feature = "scene", serde(default))]
     pub position: V,
+    /// Velocity of its surface along itself in m/s, any finite vector: that of
+    /// a conveyor belt, which drags fluid as its `boundary_viscosity` says.
+    #[cfg_attr(feature = "scene", serde(default))]
+    pub surface_velocity: V,
 }
 
 impl<V: Vector> Default for Scene<V> {
     fn default() -> Self {
-        let WorldSettings { gravity, particle_radius, method, dfsph, wcsph } =
+        let WorldSettings { gravity, particle_radius, method, dfsph, wcsph, periodic } =
             WorldSettings::default();
         Self {
             gravity,
@@ -104,6 +111,7 @@ impl<V: Vector> Default for Scene<V> {
             method,
             dfsph,
             wcsph,
+            periodic,
             fluids: Vec::new(),
             boundaries: Vec::new(),
         }
@@ -125,6 +133,7 @@ impl<V: Vector> Scene<V> {
             method: self.method,
             dfsph: self.dfsph.clone(),
             wcsph: self.wcsph.clone(),
+            periodic: self.periodic,
         }
     }
 
@@ -153,6 +162,13 @@ impl<V: Vector> Scene<V> {
                     format_args!("boundaries[{index}].position"),
                     boundary.position,
                     "finite components, m",
+                ));
+            }
+            if !boundary.surface_velocity.is_finite() {
+                return Err(FluidError::parameter(
+                    format_args!("boundaries[{index}].surface_velocity"),
+                    boundary.surface_velocity,
+                    "finite components, m/s",
                 ));
             }
         }
@@ -227,15 +243,34 @@ impl<V: Vector> Scene<V> {
     /// # Errors
     /// [`FluidError::Parameter`] for an impossible shape.
     pub fn boundary_samples(&self) -> Result<Vec<V>, FluidError> {
-        let mut samples = Vec::new();
+        self.collect_samples(|boundary, sample| boundary.position + sample)
+    }
+
+    /// Surface velocities in m/s of the samples of all boundaries.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] for an impossible shape.
+    pub fn surface_velocities(&self) -> Result<Vec<V>, FluidError> {
+        if self.boundaries.iter().all(|boundary| boundary.surface_velocity == V::ZERO) {
+            return Ok(Vec::new());
+        }
+        self.collect_samples(|boundary, _| boundary.surface_velocity)
+    }
+
+    /// A vector for each sample of each boundary.
+    fn collect_samples(
+        &self,
+        of: impl Fn(&SceneBoundary<V>, V) -> V,
+    ) -> Result<Vec<V>, FluidError> {
+        let mut all = Vec::new();
         for (index, boundary) in self.boundaries.iter().enumerate() {
             let own = boundary
                 .shape
                 .samples(2.0 * self.particle_radius)
                 .map_err(|error| error.within(format_args!("boundaries[{index}].shape")))?;
-            samples.extend(own.into_iter().map(|sample| boundary.position + sample));
+            all.extend(own.into_iter().map(|sample| of(boundary, sample)));
         }
-        Ok(samples)
+        Ok(all)
     }
 }
 
@@ -273,12 +308,14 @@ impl Scene<Vec2> {
             }],
             method: FluidMethod::Dfsph,
             wcsph: WcsphSettings::default(),
+            periodic: Periodic::NONE,
             boundaries: vec![SceneBoundary {
                 shape: BoundaryShape::Box {
                     half_size: vector(0.5 * width, 0.5 * height),
                     fill: Fill::Shell,
                 },
                 position: vector(left + 0.5 * width, 0.5 * height),
+                surface_velocity: Vec2::ZERO,
             }],
         }
     }
@@ -373,9 +410,14 @@ mod tests {
         let dfsph = DfsphSettings::PARAMETERS.iter().map(|parameter| parameter.name);
         let wcsph = WcsphSettings::PARAMETERS.iter().map(|parameter| parameter.name);
         let material = FluidMaterial::PARAMETERS.iter().map(|parameter| parameter.name);
-        for name in
-            dfsph.chain(wcsph).chain(material).chain(["solver", "method", "equation_of_state"])
-        {
+        for name in dfsph.chain(wcsph).chain(material).chain([
+            "solver",
+            "method",
+            "equation_of_state",
+            "negative_pressure",
+            "surface_velocity",
+            "periodic",
+        ]) {
             assert!(text.contains(&format!("{name}:")), "{name} is missing");
         }
     }

@@ -2,6 +2,7 @@
 
 use super::error::FluidError;
 use super::parameter::parameters;
+use super::periodic::Periodic;
 use super::vector::Vector;
 
 parameters! {
@@ -16,10 +17,48 @@ parameters! {
         kinematic_viscosity: f32 = 0.0, Real, "m^2/s", 0.0..=1000.0, step 0.001;
         /// Kinematic viscosity against boundaries: what makes water stick to a wall.
         boundary_viscosity: f32 = 0.0, Real, "m^2/s", 0.0..=1000.0, step 0.001;
+        /// Vorticity confinement: swirls get back as much as an XSPH viscosity of this strength takes from them; with more than that they grow.
+        /// (Steinhoff et al. 2005.)
+        vorticity_confinement: f32 = 0.0, Real, "1", 0.0..=1.0, step 0.01;
         /// Cohesion: how strongly the fluid pulls itself together into drops; the gamma of Akinci et al. 2013 at 1000 kg/m³.
         cohesion: f32 = 0.0, Real, "m/s^2", 0.0..=1000.0, step 0.1;
         /// Adhesion: how strongly boundaries pull the fluid; the beta of Akinci et al. 2013 at 1000 kg/m³.
         adhesion: f32 = 0.0, Real, "m/s^2", 0.0..=1000.0, step 0.1;
+    }
+}
+
+impl FluidMaterial {
+    /// Water at 20 °C: 998 kg/m³, 1.0e-6 m²/s. What little that is at the size
+    /// of particles is drowned by the XSPH viscosity, which stays at its default.
+    pub fn water() -> Self {
+        Self { rest_density: 998.0, kinematic_viscosity: 1.0e-6, ..Self::default() }
+    }
+
+    /// Olive oil at 20 °C: 911 kg/m³, 9.2e-5 m²/s (0.084 Pa s), also at walls.
+    pub fn oil() -> Self {
+        Self::thick(911.0, 9.2e-5)
+    }
+
+    /// Honey at 20 °C: 1420 kg/m³, 7.0e-3 m²/s (10 Pa s), also at walls.
+    pub fn honey() -> Self {
+        Self::thick(1420.0, 7.0e-3)
+    }
+
+    /// Basaltic lava at 1150 °C: 2700 kg/m³, 0.037 m²/s (100 Pa s), also at walls.
+    pub fn lava() -> Self {
+        Self::thick(2700.0, 0.037)
+    }
+
+    /// A fluid that sticks to walls. XSPH would thicken it by an amount that
+    /// depends on the step.
+    fn thick(rest_density: f32, kinematic_viscosity: f32) -> Self {
+        Self {
+            rest_density,
+            viscosity: 0.0,
+            kinematic_viscosity,
+            boundary_viscosity: kinematic_viscosity,
+            ..Self::default()
+        }
     }
 }
 
@@ -49,6 +88,50 @@ parameters! {
     } choices {
         /// How the pressures are found.
         solver: PressureSolver;
+        /// Whether there can be pressures below zero.
+        negative_pressure: NegativePressure;
+    }
+}
+
+/// What becomes of a pressure below zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
+pub enum NegativePressure {
+    /// It counts as zero: water parts where it is pulled at, as splashes do.
+    #[default]
+    Clamped,
+    /// It pulls. For flows without a free surface, which fill their channel or
+    /// periodic borders; splashes would clump.
+    Allowed,
+}
+
+impl NegativePressure {
+    /// Both rules.
+    pub const ALL: [Self; 2] = [Self::Clamped, Self::Allowed];
+
+    /// Name in plain words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Clamped => "clamped",
+            Self::Allowed => "allowed",
+        }
+    }
+
+    /// What a pressure does not go below.
+    pub(crate) fn floor(self) -> f32 {
+        match self {
+            Self::Clamped => 0.0,
+            Self::Allowed => f32::NEG_INFINITY,
+        }
+    }
+
+    /// What density over rest density an equation of state sees at least.
+    pub(crate) fn least_density(self) -> f32 {
+        match self {
+            Self::Clamped => 1.0,
+            Self::Allowed => 0.0,
+        }
     }
 }
 
@@ -88,10 +171,12 @@ parameters! {
     } choices {
         /// How the pressure follows from the density.
         equation_of_state: EquationOfState;
+        /// Whether there can be pressures below zero.
+        negative_pressure: NegativePressure;
     }
 }
 
-/// Pressure p as a function of the density rho, c the speed of sound. Never negative.
+/// Pressure p as a function of the density rho, c the speed of sound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
@@ -115,14 +200,14 @@ impl EquationOfState {
         }
     }
 
-    /// Pressure over rest density in m²/s² at a density over rest density.
+    /// Pressure over rest density in m²/s² at a density over rest density;
+    /// negative below 1.
     #[inline(always)]
     pub fn pressure(self, relative_density: f32, sound_speed: f32) -> f32 {
-        let excess = relative_density.max(1.0);
         let squared = sound_speed * sound_speed;
         match self {
-            Self::Linear => squared * (excess - 1.0),
-            Self::Tait => squared / 7.0 * (excess.powi(7) - 1.0),
+            Self::Linear => squared * (relative_density - 1.0),
+            Self::Tait => squared / 7.0 * (relative_density.powi(7) - 1.0),
         }
     }
 }
@@ -166,6 +251,9 @@ pub struct WorldSettings<V> {
     pub dfsph: DfsphSettings,
     /// The parameters of WCSPH.
     pub wcsph: WcsphSettings,
+    /// Borders at which space repeats itself; none by default. The coarse grid
+    /// of [`PressureSolver::TwoLevel`] does not see across them, and is left out.
+    pub periodic: Periodic,
 }
 
 impl<V: Vector> Default for WorldSettings<V> {
@@ -176,6 +264,7 @@ impl<V: Vector> Default for WorldSettings<V> {
             method: FluidMethod::default(),
             dfsph: DfsphSettings::default(),
             wcsph: WcsphSettings::default(),
+            periodic: Periodic::NONE,
         }
     }
 }
@@ -196,13 +285,16 @@ impl<V: Vector> WorldSettings<V> {
                 "1e-5 m to 1e5 m",
             ));
         }
+        self.periodic.validate::<V>(self.support_radius())?;
         self.dfsph.validate().map_err(|error| error.within("dfsph"))?;
         self.wcsph.validate().map_err(|error| error.within("wcsph"))
     }
 
     /// Whether the pressure is corrected on a coarse grid.
     pub(crate) fn needs_coarse_grid(&self) -> bool {
-        self.method == FluidMethod::Dfsph && self.dfsph.solver == PressureSolver::TwoLevel
+        self.method == FluidMethod::Dfsph
+            && self.dfsph.solver == PressureSolver::TwoLevel
+            && self.periodic.is_none()
     }
 
     /// Particle spacing d = 2r in metres.

@@ -1,8 +1,10 @@
 //! A world with its bodies, to be stepped without an ECS.
 
+use super::boundary::BoundaryMotion;
 use super::error::FluidError;
 use super::parallel::Threads;
 use super::particles::FluidParticles;
+use super::periodic::Periodic;
 use super::scene::Scene;
 use super::settings::{DfsphSettings, FluidMaterial, FluidMethod, WcsphSettings, WorldSettings};
 use super::sph::{FluidWorld, RemovedParticle, Signal, signal_speed};
@@ -44,7 +46,6 @@ pub struct FluidBody<V> {
 pub struct Simulation<V: Vector> {
     world: FluidWorld<V>,
     bodies: Vec<FluidBody<V>>,
-    boundary: Vec<V>,
     time_step: TimeStep,
     time: f64,
     steps: u64,
@@ -75,6 +76,8 @@ pub struct SimulationState<V> {
     pub dfsph: DfsphSettings,
     /// Parameters of WCSPH.
     pub wcsph: WcsphSettings,
+    /// Borders at which space repeats itself.
+    pub periodic: Periodic,
     /// Length of a step.
     pub time_step: TimeStep,
     /// Simulated time in seconds.
@@ -89,6 +92,8 @@ pub struct SimulationState<V> {
     pub bodies: Vec<FluidBody<V>>,
     /// Boundary samples in metres.
     pub boundary: Vec<V>,
+    /// How they move.
+    pub boundary_motion: BoundaryMotion<V>,
 }
 
 impl<V: Vector> Simulation<V> {
@@ -116,6 +121,7 @@ impl<V: Vector> Simulation<V> {
             simulation.bodies.push(FluidBody { material: fluid.material.clone(), particles });
         }
         simulation.set_boundary(scene.boundary_samples()?);
+        simulation.set_surface_velocities(&scene.surface_velocities()?);
         Ok(simulation)
     }
 
@@ -132,11 +138,28 @@ impl<V: Vector> Simulation<V> {
     }
 
     /// Replaces all boundary samples, in metres. Samples that are not finite are left out.
-    pub fn set_boundary(&mut self, mut samples: Vec<V>) {
-        // Not even in the state: text formats have no such number.
-        samples.retain(|sample| sample.is_finite());
+    pub fn set_boundary(&mut self, samples: Vec<V>) {
         self.world.set_boundary(&samples);
-        self.boundary = samples;
+    }
+
+    /// Lets the boundary samples move, see [`FluidWorld::move_boundary`].
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] if `seconds` is not 1e-6 to 3600; nothing is
+    /// done then.
+    pub fn move_boundary(&mut self, targets: &[V], seconds: f32) -> Result<(), FluidError> {
+        self.world.move_boundary(targets, seconds)
+    }
+
+    /// Lets the surfaces of the boundaries move along themselves, see
+    /// [`FluidWorld::set_surface_velocities`].
+    pub fn set_surface_velocities(&mut self, velocities: &[V]) {
+        self.world.set_surface_velocities(velocities);
+    }
+
+    /// The boundary samples in metres, in the order they were given in.
+    pub fn boundary(&self) -> &[V] {
+        self.world.boundary_state().0
     }
 
     /// Replaces the settings.
@@ -144,10 +167,7 @@ impl<V: Vector> Simulation<V> {
     /// # Errors
     /// [`FluidError::Parameter`] if one is out of range; the old ones stay.
     pub fn set_settings(&mut self, settings: WorldSettings<V>) -> Result<(), FluidError> {
-        self.world.set_settings(settings)?;
-        // The volumes of the samples depend on the particle radius.
-        self.world.set_boundary(&self.boundary);
-        Ok(())
+        self.world.set_settings(settings)
     }
 
     /// The bodies, as the last step left them.
@@ -208,8 +228,8 @@ impl<V: Vector> Simulation<V> {
             })
         });
         let finite = particles.filter(|p| p.position.is_finite() && p.velocity.is_finite());
-        let materials = self.bodies.iter().map(|body| &body.material);
-        signal_speed(finite, materials, self.world.settings(), self.world.last_step())
+        let fluid = signal_speed(finite, self.world.settings(), self.world.last_step());
+        fluid.max(self.world.wall_speed())
     }
 
     /// One step of `dt` seconds. Returns the particles that turned non-finite
@@ -258,13 +278,15 @@ impl<V: Vector> Simulation<V> {
             method: settings.method,
             dfsph: settings.dfsph,
             wcsph: settings.wcsph,
+            periodic: settings.periodic,
             time_step: self.time_step,
             time: self.time,
             steps: self.steps,
             last_step: self.world.last_step(),
             transition: self.world.transition(),
             bodies: self.bodies.clone(),
-            boundary: self.boundary.clone(),
+            boundary: self.world.boundary_state().0.to_vec(),
+            boundary_motion: self.world.boundary_state().1.clone(),
         }
     }
 
@@ -279,6 +301,7 @@ impl<V: Vector> Simulation<V> {
             method: state.method,
             dfsph: state.dfsph,
             wcsph: state.wcsph,
+            periodic: state.periodic,
         };
         let mut simulation = Self::new(settings, state.time_step)?;
         for (index, body) in state.bodies.into_iter().enumerate() {
@@ -286,6 +309,8 @@ impl<V: Vector> Simulation<V> {
             added.map_err(|error| error.within(format_args!("bodies[{index}]")))?;
         }
         simulation.set_boundary(state.boundary);
+        state.boundary_motion.validate(simulation.boundary().len())?;
+        simulation.world.resume_boundary(state.boundary_motion);
         simulation.time = state.time;
         simulation.steps = state.steps;
         if state.last_step != 0.0 {

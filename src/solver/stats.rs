@@ -50,6 +50,8 @@ pub struct StepStats {
     pub density_iterations: u32,
     /// Iterations of the divergence solve.
     pub divergence_iterations: u32,
+    /// Iterations of the implicit viscosity; 0 where the explicit one is stable.
+    pub viscosity_iterations: u32,
     /// Applications of the pressure operator in both solves: an iteration is
     /// one, the start of the Gauss-Seidel sweeps half of one, a coarse
     /// correction one more, and the set-up of the coarse grid half of one a step.

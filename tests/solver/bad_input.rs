@@ -101,6 +101,7 @@ fn material_out_of_range_is_refused_when_added_and_when_edited() {
                 "viscosity" => body.material.viscosity = bad as f32,
                 "kinematic_viscosity" => body.material.kinematic_viscosity = bad as f32,
                 "boundary_viscosity" => body.material.boundary_viscosity = bad as f32,
+                "vorticity_confinement" => body.material.vorticity_confinement = bad as f32,
                 "cohesion" => body.material.cohesion = bad as f32,
                 "adhesion" => body.material.adhesion = bad as f32,
                 other => panic!("no case for {other}"),
@@ -136,6 +137,8 @@ fn scene_out_of_range_is_refused_by_name() {
         refuse(&|scene| scene.gravity.x = bad, "gravity");
         refuse(&|scene| scene.fluids[0].velocity.y = bad, "fluids[0].velocity");
         refuse(&|scene| scene.boundaries[0].position.x = bad, "boundaries[0].position");
+        let surface = |scene: &mut Scene<Vec2>| scene.boundaries[0].surface_velocity.y = bad;
+        refuse(&surface, "boundaries[0].surface_velocity");
     }
     for bad in NOT_POSITIVE {
         refuse(&|scene| scene.particle_radius = bad, "particle_radius");

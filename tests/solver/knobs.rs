@@ -2,8 +2,8 @@
 
 use bevy_fluid::solver::parallel::Threads;
 use bevy_fluid::solver::settings::{
-    DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, PressureSolver, WcsphSettings,
-    WorldSettings,
+    DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, NegativePressure, PressureSolver,
+    WcsphSettings, WorldSettings,
 };
 use bevy_fluid::solver::simulation::Simulation;
 use bevy_fluid::solver::time_step::TimeStep;
@@ -189,7 +189,8 @@ fn weakly_compressible(sound_speed: f32, equation: EquationOfState) -> (f32, f32
     let mut scene = tank(10, 20, 5);
     scene.time_step = TimeStep::Adaptive { min: 1e-5, max: 5e-3, cfl: 0.4 };
     scene.method = FluidMethod::Wcsph;
-    scene.wcsph = WcsphSettings { sound_speed, equation_of_state: equation };
+    scene.wcsph =
+        WcsphSettings { sound_speed, equation_of_state: equation, ..WcsphSettings::default() };
     let mut simulation = start(&scene);
     let (mut sum, mut count) = (0.0, 0.0);
     while simulation.time() < 3.0 {
@@ -214,6 +215,41 @@ fn every_parameter_of_weakly_compressible_sph_matters() {
     assert!(hard < 0.4 * soft, "{hard} {soft}");
     let tait = compression(15.0, EquationOfState::Tait);
     assert!(tait < 0.95 * soft && tait > 0.5 * soft, "{tait} {soft}");
+}
+
+/// Pressure in Pa m in the middle of a block that was stretched by a hundredth
+/// each way, and how fast its edge moves inwards, after one step.
+fn stretched(edit: impl FnOnce(&mut WorldSettings<Vec2>)) -> (f32, f32) {
+    let places = (0..441).map(|k| Vec2::new((k % 21) as f32, (k / 21) as f32) * (1.01 * D));
+    let mut simulation = world_of(Vec2::ZERO, places);
+    let mut settings = simulation.world().settings().clone();
+    edit(&mut settings);
+    simulation.set_settings(settings).unwrap();
+    simulation.step(1e-3, Threads::Serial).unwrap();
+    let body = &simulation.bodies()[0].particles;
+    (body.results()[220].pressure(), body.velocities()[10 * 21].x)
+}
+
+#[test]
+fn negative_pressure_pulls_stretched_water_together_where_it_is_allowed() {
+    for method in FluidMethod::ALL {
+        for solver in PressureSolver::ALL {
+            let [clamped, allowed] = NegativePressure::ALL.map(|rule| {
+                stretched(|settings| {
+                    settings.method = method;
+                    settings.dfsph.solver = solver;
+                    settings.dfsph.negative_pressure = rule;
+                    settings.wcsph.negative_pressure = rule;
+                })
+            });
+            assert_eq!(clamped, (0.0, 0.0), "{method:?}, {solver:?}");
+            assert!(allowed.0 < 0.0 && allowed.1 > 0.01, "{method:?}, {solver:?}: {allowed:?}");
+            if method == FluidMethod::Wcsph {
+                // c² (rho - rho0), rho0/1.01² being two percent short.
+                assert!((allowed.0 / -17_600.0 - 1.0).abs() < 0.1, "{allowed:?}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -301,6 +337,8 @@ fn every_parameter_of_the_material_matters() {
             }
             // See surface_tension.rs.
             "cohesion" | "adhesion" => {}
+            // See thick_and_swirling.rs.
+            "vorticity_confinement" => {}
             "boundary_viscosity" => {
                 let [free, sticky] = [0.0, 0.05].map(|boundary_viscosity| {
                     let mut simulation = start(&tank(20, 10, 5));
@@ -370,8 +408,15 @@ fn viscosity_evens_out_a_shear_flow() {
 #[test]
 fn every_setting_of_the_world_matters() {
     // A field more, and this line asks for its case.
-    let WorldSettings::<Vec2> { gravity: _, particle_radius: _, method: _, dfsph: _, wcsph: _ } =
-        WorldSettings::default();
+    // See periodic.rs for the borders.
+    let WorldSettings::<Vec2> {
+        gravity: _,
+        particle_radius: _,
+        method: _,
+        dfsph: _,
+        wcsph: _,
+        periodic: _,
+    } = WorldSettings::default();
 
     for gravity in [Vec2::new(3.0, 0.0), Vec2::new(-1.0, 2.0), Vec2::ZERO] {
         let mut simulation = start(&tank(10, 10, 10));

@@ -102,6 +102,7 @@ fn obstacle_put_into_water_pushes_it_out_gently() {
         scene.boundaries.push(SceneBoundary {
             shape: BoundaryShape::Box { half_size: Vec2::splat(half * D), fill: Fill::Solid },
             position: Vec2::splat(10.3 * D),
+            surface_velocity: Vec2::ZERO,
         });
         let size = Vec2::new(20.0 + 2.0 * WALL_GAP - 1.0, 35.0 + 2.0 * WALL_GAP - 1.0) * D;
         let mut simulation = start(&scene);
@@ -118,6 +119,7 @@ fn obstacle_put_into_water_leaves_only_finite_particles() {
     scene.boundaries.push(SceneBoundary {
         shape: BoundaryShape::Box { half_size: Vec2::splat(4.5 * D), fill: Fill::Solid },
         position: Vec2::splat(10.3 * D),
+        surface_velocity: Vec2::ZERO,
     });
     let mut simulation = start(&scene);
     // No step reports a particle that turned non-finite.

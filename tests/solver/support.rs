@@ -65,6 +65,7 @@ pub fn container<V: Vector>(size: V) -> SceneBoundary<V> {
     SceneBoundary {
         shape: BoundaryShape::Box { half_size, fill: Fill::Shell },
         position: half_size,
+        surface_velocity: V::ZERO,
     }
 }
 

@@ -4,9 +4,11 @@ use std::str::FromStr;
 
 use bevy_fluid::Dimension;
 use bevy_fluid::solver::sampling::{BoundaryShape, Fill, FluidShape, MeshSource};
+use bevy_fluid::solver::periodic::Periodic;
 use bevy_fluid::solver::scene::{Scene, SceneBoundary, SceneFluid};
 use bevy_fluid::solver::settings::{
-    DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, PressureSolver, WcsphSettings,
+    DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, NegativePressure, PressureSolver,
+    WcsphSettings,
 };
 use bevy_fluid::solver::time_step::TimeStep;
 use bevy_reflect::enums::VariantInfo;
@@ -77,6 +79,8 @@ fn registry<V: Dimension + DeserializeOwned>() -> TypeRegistry {
         FluidMethod,
         WcsphSettings,
         EquationOfState,
+        NegativePressure,
+        Periodic,
         TimeStep,
     );
     registry

@@ -7,6 +7,7 @@
 use super::FluidWorld;
 use super::pressure::{SolveReport, Stopping};
 use crate::solver::parallel::Threads;
+use crate::solver::settings::NegativePressure;
 use crate::solver::vector::Vector;
 
 /// Time in seconds that the compression left by WCSPH is given to come apart.
@@ -34,7 +35,12 @@ pub(super) fn density_solve<V: Vector>(
         world.transition = (world.transition - dt).max(0.0);
         most = most.min(1.0 + TRANSITION_RATE * dt);
     }
-    let source = |density: f32, rate: f32| (1.0 - (density.min(most) + dt * rate)) / dt;
+    // What was stretched comes together as gently, where pressure can pull.
+    let least = match dfsph.negative_pressure {
+        NegativePressure::Clamped => 0.0,
+        NegativePressure::Allowed => 1.0 - dfsph.max_correction,
+    };
+    let source = |density: f32, rate: f32| (1.0 - (density.min(most).max(least) + dt * rate)) / dt;
     let stopping = Stopping {
         tolerance: dfsph.max_density_error,
         min_iterations: dfsph.min_density_iterations,

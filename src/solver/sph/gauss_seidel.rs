@@ -52,7 +52,7 @@ impl<V: Vector> System<'_, V> {
     /// Adds the pressures of the coarse grid that meet what the present ones
     /// leave of the source. Takes one application of the system.
     fn correct_coarsely(&mut self, coarse: &mut Coarse<V>) {
-        let dt = self.dt;
+        let (dt, floor) = (self.dt, self.floor);
         let Workspace { kappa, source, step, vectors, residual, .. } = &mut *self.workspace;
         residual.resize(kappa.len(), 0.0);
         let gradient_sums = &self.particles.gradient_sums;
@@ -73,7 +73,7 @@ impl<V: Vector> System<'_, V> {
                     let rate = rate(chunk.bundles(local), gradient_sums[i], accelerations, i, 0);
                     let missing = rate - source[local] / dt;
                     // Where there is no pressure and none is asked for, none comes.
-                    let active = step[local] > 0.0 && (kappa[local] > 0.0 || missing > 0.0);
+                    let active = step[local] > 0.0 && (kappa[local] > floor || missing > 0.0);
                     *residual = if active { missing } else { 0.0 };
                 }
             },
@@ -83,8 +83,8 @@ impl<V: Vector> System<'_, V> {
         let chunks = kappa.chunks_mut(CHUNK).zip(residual.chunks(CHUNK)).enumerate();
         for_each_chunk(self.threads, chunks, |(index, (kappa, residual))| {
             for (local, (kappa, &residual)) in kappa.iter_mut().zip(residual).enumerate() {
-                if *kappa > 0.0 || residual > 0.0 {
-                    *kappa = (*kappa + coarse.pressure(index * CHUNK + local)).max(0.0);
+                if *kappa > floor || residual > 0.0 {
+                    *kappa = (*kappa + coarse.pressure(index * CHUNK + local)).max(floor);
                 }
             }
         });
@@ -109,11 +109,21 @@ impl<V: Vector> System<'_, V> {
             step,
             relaxation,
             dt: self.dt,
+            floor: self.floor,
         };
         let mut iterations = 0;
         loop {
             let mut errors = 0.0;
-            for color in 0..2 {
+            if self.endless {
+                // The first and the last stripe reach each other: one after the other.
+                let all = (0, count as u32);
+                for stripe in self.grid.stripes() {
+                    let own = stripe.own.0 as usize..stripe.own.1 as usize;
+                    let stripe = Stripe { reach: all, ..*stripe };
+                    errors += sweep.stripe::<MIXED>(&stripe, vectors, &mut kappa[own]);
+                }
+            }
+            for color in 0..if self.endless { 0 } else { 2 } {
                 let stripes = self.grid.stripes_of(color);
                 partial.resize(stripes.len(), 0.0);
                 let reaches = stripes.iter().map(|stripe| stripe.reach);
@@ -144,6 +154,7 @@ struct Sweep<'a, V: Vector> {
     step: &'a [f32],
     relaxation: f32,
     dt: f32,
+    floor: f32,
 }
 
 impl<V: Vector> Sweep<'_, V> {
@@ -165,11 +176,11 @@ impl<V: Vector> Sweep<'_, V> {
             let (list, gradient_sum) = (chunk.bundles(local), gradient_sums[i]);
             let residual = self.source[i] - self.dt * rate(list, gradient_sum, u, i, first);
             if self.step[i] > 0.0 {
-                let unmet = if *kappa > 0.0 { residual.abs() } else { -residual };
+                let unmet = if *kappa > self.floor { residual.abs() } else { -residual };
                 error += f64::from(unmet.max(0.0));
             }
             let wanted = *kappa - self.relaxation * residual * self.step[i];
-            let wanted = if wanted > 0.0 { wanted } else { 0.0 };
+            let wanted = if wanted > self.floor { wanted } else { 0.0 };
             let change = wanted - *kappa;
             if change == 0.0 {
                 continue;

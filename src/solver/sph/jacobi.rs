@@ -5,11 +5,11 @@ use crate::solver::parallel::{CHUNK, for_each_chunk, ordered_sum};
 use crate::solver::vector::Vector;
 
 impl<V: Vector> System<'_, V> {
-    /// Relaxed Jacobi iterations, clamped at zero. Leaves the accelerations of
+    /// Relaxed Jacobi iterations, clamped at the floor. Leaves the accelerations of
     /// the last iteration's start, as the reference does.
     pub(super) fn jacobi(&mut self, relaxation: f32, stopping: &Stopping) -> SolveReport {
         let count = self.particles.positions.len();
-        let dt = self.dt;
+        let (dt, floor) = (self.dt, self.floor);
         self.workspace.partial.resize(count.div_ceil(CHUNK), 0.0);
         let mut iterations = 0;
         loop {
@@ -28,9 +28,11 @@ impl<V: Vector> System<'_, V> {
                     let i = index * CHUNK + local;
                     let rate = rate(chunk.bundles(local), gradient_sums[i], accelerations, i, 0);
                     let residual = source[i] - dt * rate;
-                    let changed = (*kappa - relaxation * residual * step[i]).max(0.0);
+                    let changed = (*kappa - relaxation * residual * step[i]).max(floor);
                     *kappa = if step[i] == 0.0 { 0.0 } else { changed };
-                    excess -= f64::from(residual.min(0.0));
+                    // Where pressure can pull, what is too thin is an error as well.
+                    let unmet = if floor < 0.0 { residual.abs() } else { -residual.min(0.0) };
+                    excess += f64::from(unmet);
                 }
                 *partial = excess;
             });

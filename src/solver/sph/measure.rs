@@ -2,7 +2,7 @@
 
 use super::FluidWorld;
 use super::packed::GONE;
-use crate::solver::settings::{FluidMaterial, FluidMethod, WorldSettings};
+use crate::solver::settings::{FluidMethod, WorldSettings};
 use crate::solver::vector::Vector;
 
 /// |G| times the support radius above which a particle counts as surface: a
@@ -45,20 +45,7 @@ pub(in crate::solver) struct Signal<V> {
 }
 
 /// See [`FluidWorld::signal_speed`]; `particles` in the order of their places.
-pub(in crate::solver) fn signal_speed<'a, V: Vector>(
-    particles: impl Iterator<Item = Signal<V>> + Clone,
-    materials: impl Iterator<Item = &'a FluidMaterial>,
-    settings: &WorldSettings<V>,
-    last_step: f32,
-) -> f32 {
-    // cfl d/(0.8 nu/d) is h²/(8 nu) at a CFL number of 0.4 and h = 2d.
-    let viscosity = |m: &FluidMaterial| m.kinematic_viscosity.max(m.boundary_viscosity);
-    let viscous = materials.map(viscosity).fold(0.0, f32::max) * 0.8 / settings.spacing();
-    viscous.max(pressure_speed(particles, settings, last_step))
-}
-
-/// The part of the signal speed that comes from velocities and pressures.
-fn pressure_speed<V: Vector>(
+pub(in crate::solver) fn signal_speed<V: Vector>(
     particles: impl Iterator<Item = Signal<V>> + Clone,
     settings: &WorldSettings<V>,
     last_step: f32,
@@ -105,15 +92,16 @@ impl<V: Vector> FluidWorld<V> {
     /// As long as most particles are under no pressure, sqrt(g H) stands for it,
     /// H the height over which the particles are spread.
     ///
-    /// A kinematic viscosity nu adds that of its own limit, dt <= nu^-1 h²/8 at
-    /// the default CFL number.
+    /// Viscosity does not count: steps that are too long for it are made implicitly.
     ///
     /// With WCSPH it is what the reference asks for in these terms: the mean of
     /// the highest speed v and the speed of sound, or 1.6 v if that is more.
+    ///
+    /// A boundary under way counts like a particle.
     pub fn signal_speed(&self) -> f32 {
         let particles = &self.particles;
         let present = self.packed_of.iter().filter(|&&packed| packed != GONE);
-        signal_speed(
+        let fluid = signal_speed(
             present.map(|&packed| {
                 let i = packed as usize;
                 Signal {
@@ -124,10 +112,15 @@ impl<V: Vector> FluidWorld<V> {
                     lightness: particles.lightness[i],
                 }
             }),
-            self.bodies.iter().map(|body| &body.material),
             &self.settings,
             self.last_step,
-        )
+        );
+        fluid.max(self.wall_speed())
+    }
+
+    /// Highest speed of a boundary under way in m/s.
+    pub(crate) fn wall_speed(&self) -> f32 {
+        self.boundary.max_speed()
     }
 
     /// Measures the world as it is. All zero when it is empty.

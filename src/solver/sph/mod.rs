@@ -11,17 +11,20 @@ mod coarse;
 mod dfsph;
 mod exchange;
 mod gauss_seidel;
+mod implicit_viscosity;
 mod jacobi;
 mod measure;
 mod packed;
 mod pressure;
 mod surface_tension;
 mod viscosity;
+mod vorticity;
+mod walls;
 mod wcsph;
 
 use bevy_platform::time::Instant;
 
-use super::boundary::BoundarySet;
+use super::boundary::{BoundaryMotion, BoundarySet};
 use super::error::FluidError;
 use super::grid::CellGrid;
 use super::kernel::CubicSpline;
@@ -34,8 +37,10 @@ use super::stats::{Stage, StepStats};
 use super::time_step::check_step;
 use super::vector::Vector;
 use coarse::Coarse;
+use implicit_viscosity::ThickSolver;
 use packed::Packed;
 use pressure::{SolveReport, Workspace};
+use vorticity::Vorticity;
 
 pub use exchange::{BodyKey, RemovedParticle};
 pub use measure::Measures;
@@ -72,6 +77,8 @@ pub struct FluidWorld<V: Vector> {
     neighbors: NeighborLists<V>,
     workspace: Workspace<V>,
     coarse: Coarse<V>,
+    thick: ThickSolver<V>,
+    vorticity: Vorticity,
     removed: Vec<RemovedParticle>,
     /// Whether lists, densities and diagonal belong to the present positions.
     fresh: bool,
@@ -114,6 +121,8 @@ impl<V: Vector> Default for FluidWorld<V> {
             neighbors: NeighborLists::default(),
             workspace: Workspace::default(),
             coarse: Coarse::default(),
+            thick: ThickSolver::default(),
+            vorticity: Vorticity::default(),
             removed: Vec::new(),
             fresh: false,
             last_step: 0.0,
@@ -151,6 +160,11 @@ impl<V: Vector> FluidWorld<V> {
         settings.validate()?;
         if settings.particle_radius != self.settings.particle_radius {
             self.kernel = CubicSpline::new(settings.support_radius());
+            self.boundary.set_support_radius(settings.support_radius());
+            self.fresh = false;
+        }
+        if settings.periodic != self.settings.periodic {
+            self.boundary.set_periodic(settings.periodic);
             self.fresh = false;
         }
         if (self.settings.method, settings.method) == (FluidMethod::Wcsph, FluidMethod::Dfsph) {
@@ -163,9 +177,9 @@ impl<V: Vector> FluidWorld<V> {
         Ok(())
     }
 
-    /// Replaces the samples of all boundaries, in metres; costs a comparison
-    /// where they are the same. Samples that are not finite are left out.
-    /// Returns how many were.
+    /// Replaces the samples of all boundaries, in metres, which stand still
+    /// then; costs a comparison where they are the same. Samples that are not
+    /// finite are left out. Returns how many were.
     pub fn set_boundary(&mut self, samples: &[V]) -> usize {
         let finite;
         let mut left_out = 0;
@@ -180,7 +194,43 @@ impl<V: Vector> FluidWorld<V> {
         if self.boundary.rebuild(samples, self.settings.support_radius()) {
             self.fresh = false;
         }
+        self.boundary.stop();
         left_out
+    }
+
+    /// Lets the samples of the boundaries move evenly to `targets`, the k-th to
+    /// the k-th in the order of [`FluidWorld::set_boundary`], within the next
+    /// `seconds`: the fluid is pushed and dragged by the velocity that follows.
+    ///
+    /// They move in [`FluidWorld::integrate`] and stand still when they have
+    /// arrived. One that is farther than sixteen support radii from its target
+    /// is put there at once, as is every one if there are more or fewer than
+    /// before: whoever puts a wall elsewhere does not mean to make a wave. A
+    /// target that is not finite lets its sample stay.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] if `seconds` is not 1e-6 to 3600; nothing is
+    /// done then.
+    pub fn move_boundary(&mut self, targets: &[V], seconds: f32) -> Result<(), FluidError> {
+        if !(1e-6..=3600.0).contains(&seconds) {
+            return Err(FluidError::parameter("seconds", seconds, "1e-6 s to 3600 s"));
+        }
+        if targets.len() != self.boundary.len() {
+            self.set_boundary(targets);
+        } else if self.boundary.move_to(targets, seconds) {
+            self.fresh = false;
+        }
+        Ok(())
+    }
+
+    /// Lets the surfaces of the boundaries move along themselves, as that of a
+    /// conveyor belt or of the lid of a cavity does: one velocity in m/s for
+    /// each sample, in the order of [`FluidWorld::set_boundary`], which forgets
+    /// them when the samples are others. Missing and non-finite ones are zero.
+    ///
+    /// Fluid is dragged along as its `boundary_viscosity` says.
+    pub fn set_surface_velocities(&mut self, velocities: &[V]) {
+        self.boundary.set_surface(velocities);
     }
 
     /// One step of `dt` seconds over all stages.
@@ -202,6 +252,7 @@ impl<V: Vector> FluidWorld<V> {
     pub fn neighbor_search(&mut self, threads: Threads) {
         let start = Instant::now();
         self.stats = StepStats::default();
+        self.boundary.begin_step();
         self.refresh(threads);
         self.stats.add_time(Stage::NeighborSearch, start);
     }
@@ -215,7 +266,9 @@ impl<V: Vector> FluidWorld<V> {
         self.refresh(threads);
         viscosity::accelerations(self, dt, threads);
         viscosity::add_laplacian(self, dt, threads);
+        vorticity::add(self, dt, threads);
         surface_tension::add(self, threads);
+        implicit_viscosity::add(self, dt, threads);
         self.stats.add_time(Stage::NonPressureForces, start);
     }
 
@@ -242,7 +295,7 @@ impl<V: Vector> FluidWorld<V> {
         self.stats.add_time(Stage::DensitySolve, start);
     }
 
-    /// Fourth stage: moves the particles. One that turns non-finite is removed,
+    /// Fourth stage: moves the particles and the boundaries. A particle that turns non-finite is removed,
     /// and so is, at the start of the next step, one so fast that it would
     /// cross ten thousand support radii in it.
     pub fn integrate(&mut self, dt: f32) {
@@ -251,7 +304,9 @@ impl<V: Vector> FluidWorld<V> {
         for (position, velocity) in particles.positions.iter_mut().zip(&particles.velocities) {
             *position += *velocity * dt;
         }
+        self.wrap();
         self.remove_where(|x, v| !x.is_finite() || !v.is_finite());
+        self.boundary.advance(dt);
         self.fresh = false;
         self.stats.add_time(Stage::Integrate, start);
     }
@@ -329,6 +384,16 @@ impl<V: Vector> FluidWorld<V> {
         self.boundary.positions().iter().copied().zip(self.boundary.volumes().iter().copied())
     }
 
+    /// Samples of all boundaries in the order they were given in, and how they move.
+    pub(crate) fn boundary_state(&self) -> (&[V], &BoundaryMotion<V>) {
+        (self.boundary.given(), self.boundary.motion())
+    }
+
+    /// Takes over the motion of a restored boundary.
+    pub(crate) fn resume_boundary(&mut self, motion: BoundaryMotion<V>) {
+        self.boundary.resume(motion);
+    }
+
     /// Length of the last step in seconds, or zero before the first.
     pub fn last_step(&self) -> f32 {
         self.last_step
@@ -366,6 +431,17 @@ impl<V: Vector> FluidWorld<V> {
             + self.neighbors.bytes()
             + self.workspace.bytes()
             + self.coarse.bytes()
+            + self.thick.bytes()
+            + self.vorticity.bytes()
+    }
+
+    /// Brings all particles back within periodic borders.
+    fn wrap(&mut self) {
+        let periodic = &self.settings.periodic;
+        if !periodic.is_none() {
+            let positions = self.particles.positions.iter_mut();
+            positions.filter(|x| x.is_finite()).for_each(|x| *x = periodic.wrap(*x));
+        }
     }
 
     fn view(&self, index: usize) -> ParticleView<V> {
@@ -386,6 +462,8 @@ impl<V: Vector> FluidWorld<V> {
             return;
         }
         let threads = threads.for_particles(self.len());
+        // What was edited may be anywhere.
+        self.wrap();
         let support_radius = self.settings.support_radius();
         self.grid.sort(
             &self.particles.positions,
@@ -417,7 +495,12 @@ impl<V: Vector> FluidWorld<V> {
             diagonals: &mut particles.diagonals,
             counts: &mut particles.neighbor_counts,
         };
-        self.neighbors.find(threads, &around, results);
+        let periodic = &self.settings.periodic;
+        if periodic.is_none() {
+            self.neighbors.find(threads, &around, results);
+        } else {
+            self.neighbors.find_wrapped(threads, &around, periodic, results);
+        }
         if self.settings.needs_coarse_grid() {
             self.coarse.assemble(&self.particles, &self.neighbors, &self.grid, threads);
             self.stats.applications += 0.5;

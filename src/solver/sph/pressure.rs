@@ -13,14 +13,15 @@
 //!
 //! For one fluid these are the reference's equations divided by rho0, and G, D
 //! and the list hold nothing that depends on dt. A solver looks for kappa >= 0
-//! such that dt times the rate of a equals the source, or exceeds it where kappa = 0.
+//! such that dt times the rate of a equals the source, or exceeds it where kappa = 0;
+//! where negative pressures are allowed, for any kappa such that it equals it.
 
 use super::FluidWorld;
 use super::packed::Packed;
 use crate::solver::grid::CellGrid;
 use crate::solver::neighbors::{Bundles, NeighborLists};
-use crate::solver::parallel::{CHUNK, Threads, for_each_chunk};
-use crate::solver::settings::PressureSolver;
+use crate::solver::parallel::{CHUNK, Threads, for_each_chunk, ordered_sum};
+use crate::solver::settings::{NegativePressure, PressureSolver};
 use crate::solver::vector::Vector;
 
 /// D h² rho0 (rho0/rho)² below which a particle has no neighbours to push against: the
@@ -124,20 +125,29 @@ impl<V: Vector> FluidWorld<V> {
         dt: f32,
         threads: Threads,
     ) -> SolveReport {
-        let FluidWorld { settings, particles, neighbors, workspace, grid, coarse, bodies, .. } =
-            self;
+        let FluidWorld { settings, particles, neighbors, workspace, grid, .. } = self;
         if particles.positions.is_empty() {
             return SolveReport::default();
         }
         workspace.velocities(particles, 0.0, threads);
         let warm = settings.dfsph.warm_start / scale;
         let support = settings.support_radius();
-        let mut system = System { particles, neighbors, grid, workspace, dt, threads };
+        let floor = settings.dfsph.negative_pressure.floor();
+        let endless = settings.periodic.x.is_some();
+        let mut system =
+            System { particles, neighbors, grid, workspace, dt, threads, floor, endless };
         system.begin(impulses, warm, source, support * support, stopping.min_neighbors);
+        self.add_wall_sources(threads);
+        self.remove_mean_source(threads);
+        let FluidWorld { settings, particles, neighbors, workspace, grid, coarse, bodies, .. } =
+            self;
+        let mut system =
+            System { particles, neighbors, grid, workspace, dt, threads, floor, endless };
         let report = match settings.dfsph.solver {
             PressureSolver::Jacobi => system.jacobi(settings.dfsph.relaxation, stopping),
             solver => {
-                let coarse = (solver == PressureSolver::TwoLevel).then_some(coarse);
+                let two_level = solver == PressureSolver::TwoLevel && settings.needs_coarse_grid();
+                let coarse = two_level.then_some(coarse);
                 let mut densities = bodies.iter().map(|body| body.material.rest_density);
                 let first = densities.next();
                 let mixed = densities.any(|density| Some(density) != first);
@@ -147,6 +157,27 @@ impl<V: Vector> FluidWorld<V> {
         };
         self.apply_pressure(impulses, scale, dt, threads);
         report
+    }
+
+    /// Takes the mean off the right-hand side in a world that is endless along
+    /// every axis and has no surface, as where negative pressures are allowed:
+    /// no pressure can change the mean density there, and a lattice that sums up
+    /// to a little more than the rest density is no error.
+    fn remove_mean_source(&mut self, threads: Threads) {
+        let pulls = self.settings.dfsph.negative_pressure == NegativePressure::Allowed;
+        if !pulls || !self.settings.periodic.is_everywhere(V::DIM) {
+            return;
+        }
+        let Workspace { source, partial, .. } = &mut self.workspace;
+        partial.resize(source.len().div_ceil(CHUNK), 0.0);
+        let chunks = source.chunks(CHUNK).zip(partial.iter_mut());
+        for_each_chunk(threads, chunks, |(source, partial)| {
+            *partial = source.iter().map(|&source| f64::from(source)).sum();
+        });
+        let mean = (ordered_sum(partial) / source.len() as f64) as f32;
+        for_each_chunk(threads, source.chunks_mut(CHUNK), |source| {
+            source.iter_mut().for_each(|source| *source -= mean);
+        });
     }
 
     /// Applies the non-pressure accelerations of the step.
@@ -208,6 +239,12 @@ pub(super) struct System<'a, V: Vector> {
     pub(super) workspace: &'a mut Workspace<V>,
     pub(super) dt: f32,
     pub(super) threads: Threads<'a>,
+    /// Least value of the unknowns: zero, or minus infinity where pressures may
+    /// be negative.
+    pub(super) floor: f32,
+    /// Whether the slow axis of the grid has periodic borders, across which
+    /// stripes reach each other.
+    pub(super) endless: bool,
 }
 
 impl<V: Vector> System<'_, V> {

@@ -39,7 +39,7 @@ pub(super) fn add<V: Vector>(world: &mut FluidWorld<V>, threads: Threads) {
     if !materials.any(active) {
         return;
     }
-    let support = settings.support_radius();
+    let (support, periodic) = (settings.support_radius(), &settings.periodic);
     let volume = settings.spacing().powi(V::DIM as i32);
     let per_volume = SCALE / support.powi(V::DIM as i32);
     let Packed { accelerations, positions, densities, .. } = particles;
@@ -80,7 +80,7 @@ pub(super) fn add<V: Vector>(world: &mut FluidWorld<V>, threads: Threads) {
                 for &j in chunk.fluid(local) {
                     let j = j as usize;
                     if body_of[j] == body_of[i] {
-                        let between = pull(x - positions[j], cohesion_spline);
+                        let between = pull(periodic.offset(x - positions[j]), cohesion_spline);
                         let curvature = normal - V::narrow(normals[j]);
                         let symmetric = 2.0 / (densities[i] + densities[j]);
                         sum += (between * (per_volume * volume) + curvature) * symmetric;
@@ -91,7 +91,7 @@ pub(super) fn add<V: Vector>(world: &mut FluidWorld<V>, threads: Threads) {
             if material.adhesion > 0.0 {
                 let mut sum = V::ZERO;
                 for &k in chunk.boundary(local) {
-                    let offset = x - boundary.positions()[k as usize];
+                    let offset = periodic.offset(x - boundary.positions()[k as usize]);
                     let volume = boundary.volumes()[k as usize];
                     sum += pull(offset, adhesion_spline) * (per_volume * volume);
                 }

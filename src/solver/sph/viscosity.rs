@@ -1,7 +1,7 @@
 //! Gravity and viscosity: XSPH, and by the Laplacian of the velocity.
 
-use super::FluidWorld;
 use super::packed::Packed;
+use super::{FluidWorld, implicit_viscosity};
 use crate::solver::parallel::{CHUNK, Threads, for_each_chunk};
 use crate::solver::settings::{FluidMaterial, FluidMethod};
 use crate::solver::vector::Vector;
@@ -20,7 +20,7 @@ pub(super) fn accelerations<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
     }
     let least = match settings.method {
         FluidMethod::Dfsph => 0.0,
-        FluidMethod::Wcsph => 1.0,
+        FluidMethod::Wcsph => settings.wcsph.negative_pressure.least_density(),
     };
     let (velocities, inverse_densities) = workspace.velocities(particles, least, threads);
     let (body_of, bodies) = (&particles.bodies, &*bodies);
@@ -45,18 +45,18 @@ pub(super) fn accelerations<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
 
 /// Adds nu times the Laplacian of the velocity (Brookshaw 1985):
 /// 2 nu sum_j (m/rho_j) (v_i - v_j) (x_ij.grad W_ij)/(|x_ij|² + 0.01 d²) over
-/// fluid neighbours, and the same with V_k and the boundary's coefficient over
-/// samples, which stand still.
+/// fluid neighbours, and the same with V_k, v_k and the boundary's coefficient over
+/// its samples.
 ///
-/// A step too long for it to be stable takes what velocity difference there is,
-/// and no more.
+/// Left to [`implicit_viscosity`] in a step too long for it to be stable.
 pub(super) fn add_laplacian<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threads: Threads) {
     let FluidWorld { settings, kernel, bodies, particles, neighbors, boundary, .. } = world;
     let materials = bodies.iter().map(|body| &body.material);
     let viscous = |material: &FluidMaterial| {
         material.kinematic_viscosity > 0.0 || material.boundary_viscosity > 0.0
     };
-    if !materials.clone().any(viscous) {
+    let support = settings.support_radius();
+    if !materials.clone().any(viscous) || implicit_viscosity::is_needed(materials, support, dt) {
         return;
     }
     let softening = SOFTENING * settings.spacing() * settings.spacing();
@@ -64,36 +64,38 @@ pub(super) fn add_laplacian<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
     let (positions, velocities, densities) = (&*positions, &*velocities, &*densities);
     let (places, body_of) = (&*places, &*particles.bodies);
     let (bodies, boundary, kernel) = (&*bodies, &*boundary, &*kernel);
+    let moving = boundary.velocities();
+    let periodic = &settings.periodic;
     let chunks = accelerations.chunks_mut(CHUNK).zip(neighbors.chunks()).enumerate();
     for_each_chunk(threads, chunks, |(index, (accelerations, chunk))| {
         for (local, acceleration) in accelerations.iter_mut().enumerate() {
             let i = index * CHUNK + local;
             let material = &bodies[body_of[i] as usize].material;
             let (x, v) = (positions[i], velocities[i]);
-            let (mut sum, mut total) = (V::ZERO, 0.0);
+            let mut sum = V::ZERO;
             let mut add = |difference: V, offset: V, gradient: V, factor: f32| {
                 let squared = offset.length_squared() + softening;
                 let weight = factor * -offset.dot(gradient) / squared;
                 sum += difference * weight;
-                total += weight;
             };
             if material.kinematic_viscosity > 0.0 {
                 let list = chunk.bundles(local);
                 V::for_each_gradient(list.gradients, list.indices, |j, gradient| {
                     let factor = 2.0 * material.kinematic_viscosity / densities[j];
-                    add(velocities[j] - v, x - positions[j], gradient, factor);
+                    add(velocities[j] - v, periodic.offset(x - positions[j]), gradient, factor);
                 });
             }
             if material.boundary_viscosity > 0.0 {
                 for &k in chunk.boundary(local) {
-                    let offset = x - boundary.positions()[k as usize];
+                    let offset = periodic.offset(x - boundary.positions()[k as usize]);
                     let gradient = kernel.pair_gradient(offset, places[i], u32::MAX - k);
                     let volume = boundary.volumes()[k as usize];
                     let factor = 2.0 * material.boundary_viscosity * volume;
-                    add(-v, offset, gradient, factor);
+                    let wall = moving.get(k as usize).copied().unwrap_or(V::ZERO);
+                    add(wall - v, offset, gradient, factor);
                 }
             }
-            *acceleration += sum * (1.0 / (total * dt).max(1.0));
+            *acceleration += sum;
         }
     });
 }

@@ -11,15 +11,17 @@ use crate::solver::vector::Vector;
 /// With p_i = rho0_i P(rho_i/rho0_i), a_i = -sum_j m_j (p_i/rho_i² + p_j/rho_j²)
 /// grad W_ij - sum_k rho0 V_k p_i/rho_i² grad W_ik, which are the pressure
 /// accelerations of DFSPH at kappa_i = p_i (rho0_i/rho_i)². Densities below the
-/// rest density count as that.
+/// rest density count as that where negative pressures are clamped.
 pub(super) fn apply_pressure<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threads: Threads) {
     let mut impulses = core::mem::take(&mut world.particles.density_impulses);
     let FluidWorld { settings, particles, neighbors, workspace, grid, .. } = world;
     let (equation, sound_speed) = (settings.wcsph.equation_of_state, settings.wcsph.sound_speed);
-    workspace.velocities(particles, 1.0, threads);
-    let mut system = System { particles, neighbors, grid, workspace, dt, threads };
+    let least = settings.wcsph.negative_pressure.least_density();
+    workspace.velocities(particles, least, threads);
+    let mut system =
+        System { particles, neighbors, grid, workspace, dt, threads, floor: 0.0, endless: false };
     system.set(|density, lightness| {
-        let density = density.max(1.0);
+        let density = density.max(least);
         equation.pressure(density, sound_speed) / (lightness * density * density)
     });
     system.accelerate();
