@@ -1,6 +1,7 @@
 //! The hot loops over a cloth's particles as arrays of components.
 
 use super::ibds::{GUARD, LEAST_PRODUCT};
+use crate::solver::vector::Vector;
 
 /// Particles in the order of a plan, component by component. In the plane the
 /// third components are empty.
@@ -13,17 +14,42 @@ pub(super) struct Components {
     pub w: Vec<f32>,
 }
 
-/// Constraints between the particles `a..a + len` and `b..b + len`, one each,
-/// of one length and stiffness. The two do not overlap and a < b.
+/// Slots that are worked on together; the loops over slots have no remainder.
+pub(super) const LANES: usize = 8;
+
+/// Longest run, a whole number of [`LANES`].
+pub(super) const LONGEST_RUN: usize = 256;
+
+/// Ones and then zeros: the part from `LONGEST_RUN - len` on begins with `len` ones.
+static MASK: [f32; 2 * LONGEST_RUN] = {
+    let mut mask = [0.0; 2 * LONGEST_RUN];
+    let mut i = 0;
+    while i < LONGEST_RUN {
+        mask[i] = 1.0;
+        i += 1;
+    }
+    mask
+};
+
+/// Constraints between the slots `a..a + len` and `b..b + len`, one each, of
+/// one length and stiffness. The two do not overlap and a < b, not even with
+/// `len` rounded up to [`LANES`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Run {
     pub a: usize,
     pub b: usize,
+    /// Up to [`LONGEST_RUN`].
     pub len: usize,
     /// Squared rest length.
     pub squared: f32,
     /// Fraction of the error that a projection takes back.
     pub fraction: f32,
+}
+
+/// The larger of two numbers, in one instruction.
+#[inline(always)]
+fn larger(a: f32, b: f32) -> f32 {
+    if a > b { a } else { b }
 }
 
 /// One function for each dimension and instruction set. Slices as arguments
@@ -36,12 +62,13 @@ macro_rules! run_kernel {
             $($xa: &[f32], $xb: &[f32], $ua: &mut [f32], $ub: &mut [f32],)+
             wa: &[f32],
             wb: &[f32],
+            mask: &[f32],
             squared: f32,
             fraction: f32,
         ) {
-            let n = wa.len();
+            let n = mask.len();
             $(let ($xa, $xb, $ua, $ub) = (&$xa[..n], &$xb[..n], &mut $ua[..n], &mut $ub[..n]);)+
-            let wb = &wb[..n];
+            let (wa, wb) = (&wa[..n], &wb[..n]);
             for i in 0..n {
                 // The correction of `ibds::correction`, component by component.
                 $(
@@ -54,10 +81,10 @@ macro_rules! run_kernel {
                 let ee = -0.0 $(+ $end * $end)+;
                 let turned = !((se > 0.0) & (se * se >= GUARD * ss * ee));
                 let product = if turned { ee } else { se };
-                let twice = 2.0 * product.max(LEAST_PRODUCT * squared);
+                let twice = 2.0 * larger(product, LEAST_PRODUCT * squared);
                 let sum = wa[i] + wb[i];
                 let sum = if sum > 0.0 { sum } else { 1.0 };
-                let s = (fraction * (ee - squared)).max(-twice) / (sum * twice);
+                let s = mask[i] * larger(fraction * (ee - squared), -twice) / (sum * twice);
                 let (sa, sb) = (wa[i] * s, wb[i] * s);
                 $(
                     let along = if turned { $end } else { $start };
@@ -76,6 +103,51 @@ run_kernel!(#[target_feature(enable = "avx2")] run_2d_avx2: (xa, xb, ua, ub, sx,
 #[cfg(target_arch = "x86_64")]
 run_kernel!(#[target_feature(enable = "avx2")] run_3d_avx2: (xa, xb, ua, ub, sx, ex), (ya, yb, va, vb, sy, ey), (za, zb, ta, tb, sz, ez));
 
+/// Pulls particles back within two tethers each; see `TetherSet::pull`.
+macro_rules! tether_kernel {
+    ($(#[$attribute:meta])* $name:ident: $(($x:ident, $u:ident, $a:ident, $b:ident, $end:ident, $first:ident, $second:ident)),+) => {
+        $(#[$attribute])*
+        #[inline(never)]
+        fn $name(
+            $($x: &[f32], $u: &mut [f32], $a: &[f32], $b: &[f32],)+
+            w: &[f32],
+            near: &[f32],
+            next: &[f32],
+            slack: f32,
+        ) {
+            let n = w.len();
+            $(let ($x, $u, $a, $b) = (&$x[..n], &mut $u[..n], &$a[..n], &$b[..n]);)+
+            let (near, next) = (&near[..n], &next[..n]);
+            for i in 0..n {
+                let (near, next) = (near[i] * (1.0 + slack), next[i] * (1.0 + slack));
+                let factor = |squared: f32, longest: f32| {
+                    let part = longest / squared.sqrt();
+                    if squared > longest * longest { part } else { 1.0 }
+                };
+                $(let $end = $x[i] + $u[i];)+
+                // One after the other, in both orders, so that no pin comes first.
+                let part = factor(-0.0 $(+ ($end - $a[i]) * ($end - $a[i]))+, near);
+                $(let $first = $a[i] + ($end - $a[i]) * part;)+
+                let part = factor(-0.0 $(+ ($first - $b[i]) * ($first - $b[i]))+, next);
+                $(let $first = $b[i] + ($first - $b[i]) * part;)+
+                let part = factor(-0.0 $(+ ($end - $b[i]) * ($end - $b[i]))+, next);
+                $(let $second = $b[i] + ($end - $b[i]) * part;)+
+                let part = factor(-0.0 $(+ ($second - $a[i]) * ($second - $a[i]))+, near);
+                $(let $second = $a[i] + ($second - $a[i]) * part;)+
+                let half = if w[i] > 0.0 { 0.5 } else { 0.0 };
+                $($u[i] += (($first - $end) + ($second - $end)) * half;)+
+            }
+        }
+    };
+}
+
+tether_kernel!(tether_2d: (x, u, ax, bx, ex, fx, sx), (y, v, ay, by, ey, fy, sy));
+tether_kernel!(tether_3d: (x, u, ax, bx, ex, fx, sx), (y, v, ay, by, ey, fy, sy), (z, t, az, bz, ez, fz, sz));
+#[cfg(target_arch = "x86_64")]
+tether_kernel!(#[target_feature(enable = "avx2")] tether_2d_avx2: (x, u, ax, bx, ex, fx, sx), (y, v, ay, by, ey, fy, sy));
+#[cfg(target_arch = "x86_64")]
+tether_kernel!(#[target_feature(enable = "avx2")] tether_3d_avx2: (x, u, ax, bx, ex, fx, sx), (y, v, ay, by, ey, fy, sy), (z, t, az, bz, ez, fz, sz));
+
 /// Whether the machine has the wider instructions; the result is the same bit
 /// for bit, as neither form fuses a multiplication with an addition.
 pub(super) fn wide() -> bool {
@@ -86,15 +158,26 @@ pub(super) fn wide() -> bool {
 }
 
 impl Components {
+    /// As many particles, all at the origin, at rest and held.
+    pub fn clear<V: Vector>(&mut self, slots: usize) {
+        let all = self.x[..V::DIM].iter_mut().chain(&mut self.u[..V::DIM]);
+        for component in all.chain([&mut self.w]) {
+            component.clear();
+            component.resize(slots, 0.0);
+        }
+    }
+
     /// Projects the constraints of a run once; `wide` is [`wide`]'s answer.
     #[inline(always)]
     pub fn project_run<const DIM: usize>(&mut self, run: &Run, wide: bool) {
         let Run { a, b, len, squared, fraction } = *run;
+        let mask = &MASK[LONGEST_RUN - len..][..len.next_multiple_of(LANES)];
+        let len = mask.len();
         let [x, y, z] = &self.x;
         let [u, v, t] = &mut self.u;
         let (wa, wb) = (&self.w[a..a + len], &self.w[b..b + len]);
-        let (ua, ub) = pair(u, run);
-        let (va, vb) = pair(v, run);
+        let (ua, ub) = pair(u, a, b, len);
+        let (va, vb) = pair(v, a, b, len);
         let (xa, xb) = (&x[a..a + len], &x[b..b + len]);
         let (ya, yb) = (&y[a..a + len], &y[b..b + len]);
         #[cfg(not(target_arch = "x86_64"))]
@@ -104,26 +187,58 @@ impl Components {
             if wide {
                 // SAFETY: `wide` says that the machine has AVX2.
                 unsafe {
-                    run_2d_avx2(xa, xb, ua, ub, ya, yb, va, vb, wa, wb, squared, fraction);
+                    run_2d_avx2(xa, xb, ua, ub, ya, yb, va, vb, wa, wb, mask, squared, fraction);
                 }
                 return;
             }
-            run_2d(xa, xb, ua, ub, ya, yb, va, vb, wa, wb, squared, fraction);
+            run_2d(xa, xb, ua, ub, ya, yb, va, vb, wa, wb, mask, squared, fraction);
             return;
         }
-        let (ta, tb) = pair(t, run);
+        let (ta, tb) = pair(t, a, b, len);
         let (za, zb) = (&z[a..a + len], &z[b..b + len]);
         #[cfg(target_arch = "x86_64")]
         if wide {
             // SAFETY: `wide` says that the machine has AVX2.
             unsafe {
                 run_3d_avx2(
-                    xa, xb, ua, ub, ya, yb, va, vb, za, zb, ta, tb, wa, wb, squared, fraction,
+                    xa, xb, ua, ub, ya, yb, va, vb, za, zb, ta, tb, wa, wb, mask, squared, fraction,
                 );
             }
             return;
         }
-        run_3d(xa, xb, ua, ub, ya, yb, va, vb, za, zb, ta, tb, wa, wb, squared, fraction);
+        run_3d(xa, xb, ua, ub, ya, yb, va, vb, za, zb, ta, tb, wa, wb, mask, squared, fraction);
+    }
+
+    /// Pulls displacements back within the tethers of lengths `near` and `next`
+    /// to the anchors `a` and `b`, with `slack`.
+    pub fn tether<const DIM: usize>(
+        &mut self,
+        [a, b]: [&[Vec<f32>; 3]; 2],
+        [near, next]: [&[f32]; 2],
+        slack: f32,
+        wide: bool,
+    ) {
+        let ([x, y, z], [u, v, t], w) = (&self.x, &mut self.u, &self.w);
+        let ([ax, ay, az], [bx, by, bz]) = (a, b);
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = wide;
+        #[cfg(target_arch = "x86_64")]
+        if wide {
+            // SAFETY: `wide` says that the machine has AVX2.
+            unsafe {
+                if DIM == 2 {
+                    tether_2d_avx2(x, u, ax, bx, y, v, ay, by, w, near, next, slack);
+                } else {
+                    tether_3d_avx2(x, u, ax, bx, y, v, ay, by, z, t, az, bz, w, near, next, slack);
+                }
+            }
+            return;
+        }
+        if DIM == 2 {
+            tether_2d(x, u, ax, bx, y, v, ay, by, w, near, next, slack);
+        } else {
+            tether_3d(x, u, ax, bx, y, v, ay, by, z, t, az, bz, w, near, next, slack);
+        }
     }
 
     /// Free flight of a substep: adds `gravity`, in metres, and scales by `kept`.
@@ -180,7 +295,7 @@ impl Components {
 
 /// The two parts of a component that a run couples.
 #[inline(always)]
-fn pair<'a>(component: &'a mut [f32], run: &Run) -> (&'a mut [f32], &'a mut [f32]) {
-    let (low, high) = component.split_at_mut(run.b);
-    (&mut low[run.a..run.a + run.len], &mut high[..run.len])
+fn pair(component: &mut [f32], a: usize, b: usize, len: usize) -> (&mut [f32], &mut [f32]) {
+    let (low, high) = component.split_at_mut(b);
+    (&mut low[a..a + len], &mut high[..len])
 }

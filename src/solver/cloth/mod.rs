@@ -4,7 +4,9 @@
 pub mod collision;
 mod constraints;
 mod ibds;
+mod inversion;
 mod kernels;
+mod links;
 mod pins;
 mod plan;
 mod settings;
@@ -18,7 +20,7 @@ mod wind;
 
 pub use constraints::{ConstraintKind, DistanceConstraint};
 pub use pins::Pin;
-pub use settings::{ClothScheme, ClothSettings, Tethers};
+pub use settings::{ClothScheme, ClothSettings, Inversion, Tethers};
 pub use state::ClothState;
 pub use stats::{ClothStage, ClothStats};
 pub use surroundings::Surroundings;

@@ -4,41 +4,23 @@
 //! cloth went through, so that a restored cloth goes on as the saved one.
 
 use super::constraints::{ConstraintKind, DistanceConstraint, fraction_per_sweep};
-use super::ibds;
-use super::kernels::{Components, Run};
+use super::kernels::{Components, LANES, LONGEST_RUN, Run};
+use super::links::Links;
 use super::settings::ClothSettings;
 use crate::solver::vector::Vector;
-
-/// Constraints solved together.
-#[derive(Clone, Copy, Debug)]
-enum Batch {
-    /// Between two stretches of particles, with the place of one of its
-    /// constraints in the list.
-    Run(Run, u32),
-    /// A colour: a part of [`Plan::links`], no two of which share a particle.
-    Color(u32, u32),
-}
-
-/// A constraint of a colour.
-#[derive(Clone, Copy, Debug)]
-struct Link {
-    a: u32,
-    b: u32,
-    squared: f32,
-    fraction: f32,
-    /// Its place in the list.
-    of: u32,
-}
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plan {
-    /// The particle in each slot.
-    pub particle: Vec<u32>,
     /// The slot of each particle.
     pub slot: Vec<u32>,
-    batches: Vec<Batch>,
-    links: Vec<Link>,
+    /// Number of slots, empty ones included.
+    pub slots: usize,
+    /// Rows of equal constraints of a grid, each with the place in the list of
+    /// one of them.
+    runs: Vec<(Run, u32)>,
+    /// All other constraints.
+    links: Links,
     /// What the fractions were computed for: substep, sweeps, stiffnesses.
     key: Option<(f32, u32, [f32; 3])>,
 }
@@ -52,94 +34,80 @@ impl Plan {
         constraints: &[DistanceConstraint],
     ) {
         self.key = None;
-        self.batches.clear();
-        self.links.clear();
-        self.particle.clear();
-        match grid {
-            Some([columns, rows]) => {
-                for row in 0..rows {
-                    let at = |column| row * columns + column;
-                    self.particle.extend((0..columns).step_by(2).map(at));
-                    self.particle.extend((1..columns).step_by(2).map(at));
-                }
-            }
-            None => self.particle.extend(0..particles as u32),
-        }
-        self.slot.resize(particles, 0);
-        for (slot, &particle) in self.particle.iter().enumerate() {
-            self.slot[particle as usize] = slot as u32;
-        }
+        self.runs.clear();
+        self.slot.clear();
         let mut rest: Vec<u32> = (0..constraints.len() as u32).collect();
-        if let Some([columns, _]) = grid {
-            self.add_runs(columns, constraints, &mut rest);
+        match grid {
+            Some([columns, _]) => {
+                // Neighbours along a row are in different stretches of it; with
+                // links across two of them, second neighbours too.
+                let across = |c: &DistanceConstraint| {
+                    c.a.abs_diff(c.b) == 2 && c.a / columns == c.b / columns
+                };
+                let classes = if constraints.iter().any(across) { 4 } else { 2 };
+                self.place_grid(particles, columns, classes);
+                self.add_runs(columns, classes, constraints, &mut rest);
+            }
+            None => {
+                self.slot.extend(0..particles as u32);
+                self.slots = particles;
+            }
         }
-        self.add_colors(particles, constraints, &rest);
+        let slot = &self.slot;
+        self.links.rebuild(self.slots, constraints, &rest, |constraint| ends(slot, constraint));
     }
 
-    /// Slots of a constraint's ends, the lower first.
-    fn ends(&self, constraint: &DistanceConstraint) -> (usize, usize) {
-        let [a, b] = [constraint.a, constraint.b].map(|end| self.slot[end as usize] as usize);
-        (a.min(b), a.max(b))
+    /// Places the particles row by row, in a row by the column modulo `classes`.
+    fn place_grid(&mut self, particles: usize, columns: u32, classes: u32) {
+        self.slot.resize(particles, 0);
+        let mut next = 0;
+        for row in 0..particles as u32 / columns {
+            for class in 0..classes {
+                let start = next;
+                for column in (class..columns).step_by(classes as usize) {
+                    self.slot[(row * columns + column) as usize] = next;
+                    next += 1;
+                }
+                // Room for a run that starts one slot late, rounded up.
+                next = start + (next - start).next_multiple_of(LANES as u32) + 1;
+            }
+        }
+        self.slots = (next as usize).next_multiple_of(LANES);
     }
 
     /// Takes the constraints that come in rows of a grid out of `rest`.
-    fn add_runs(&mut self, columns: u32, constraints: &[DistanceConstraint], rest: &mut Vec<u32>) {
+    fn add_runs(
+        &mut self,
+        columns: u32,
+        classes: u32,
+        constraints: &[DistanceConstraint],
+        rest: &mut Vec<u32>,
+    ) {
         let mut rows: Vec<(u64, usize, u32)> = Vec::new();
         rest.retain(|&index| {
             let constraint = &constraints[index as usize];
-            let Some(place) = place_in_grid(columns, constraint.a, constraint.b) else {
-                return true;
-            };
-            rows.push((place, self.ends(constraint).0, index));
+            let place = place_in_grid(columns, classes, constraint.a, constraint.b);
+            let Some(place) = place else { return true };
+            rows.push((place, ends(&self.slot, constraint).0, index));
             false
         });
         rows.sort_unstable();
-        let mut batches = core::mem::take(&mut self.batches);
-        for group in rows.chunk_by(|&(p, a, i), &(q, b, j)| {
+        let slot = &self.slot;
+        let follows = |&(p, a, i): &(u64, usize, u32), &(q, b, j): &(u64, usize, u32)| {
             let [first, next] = [i, j].map(|index| &constraints[index as usize]);
             p == q
                 && b == a + 1
-                && self.ends(next).1 == self.ends(first).1 + 1
+                && ends(slot, next).1 == ends(slot, first).1 + 1
                 && first.rest_length == next.rest_length
                 && first.stiffness == next.stiffness
                 && first.kind == next.kind
-        }) {
+        };
+        for group in rows.chunk_by(follows).flat_map(|group| group.chunks(LONGEST_RUN)) {
             let (_, _, index) = group[0];
             let constraint = &constraints[index as usize];
-            let (a, b) = self.ends(constraint);
+            let (a, b) = ends(slot, constraint);
             let squared = constraint.rest_length * constraint.rest_length;
-            // The rows of a grid keep both ends apart by more than a run.
-            let run = Run { a, b, len: group.len(), squared, fraction: 0.0 };
-            batches.push(Batch::Run(run, index));
-        }
-        self.batches = batches;
-    }
-
-    /// Colours the constraints `rest` greedily, in their order.
-    fn add_colors(&mut self, particles: usize, constraints: &[DistanceConstraint], rest: &[u32]) {
-        let mut used = vec![0u64; particles];
-        let mut colors: Vec<(u32, u32)> = Vec::with_capacity(rest.len());
-        for &index in rest {
-            let (a, b) = self.ends(&constraints[index as usize]);
-            let free = !(used[a] | used[b]);
-            // Beyond 63 colours what is left is solved one by one.
-            let color = free.trailing_zeros().min(63);
-            if color < 63 {
-                used[a] |= 1 << color;
-                used[b] |= 1 << color;
-            }
-            colors.push((color, index));
-        }
-        colors.sort_by_key(|&(color, _)| color);
-        for group in colors.chunk_by(|a, b| a.0 == b.0) {
-            let start = self.links.len() as u32;
-            for &(_, of) in group {
-                let constraint = &constraints[of as usize];
-                let (a, b) = self.ends(constraint);
-                let squared = constraint.rest_length * constraint.rest_length;
-                self.links.push(Link { a: a as u32, b: b as u32, squared, fraction: 0.0, of });
-            }
-            self.batches.push(Batch::Color(start, self.links.len() as u32));
+            self.runs.push((Run { a, b, len: group.len(), squared, fraction: 0.0 }, index));
         }
     }
 
@@ -160,48 +128,59 @@ impl Plan {
             let stiffness = constraints[of as usize].total_stiffness(settings);
             fraction_per_sweep(stiffness, h, settings.iterations)
         };
-        for batch in &mut self.batches {
-            if let Batch::Run(run, of) = batch {
-                run.fraction = fraction(*of);
+        for (run, of) in &mut self.runs {
+            run.fraction = fraction(*of);
+        }
+        self.links.prepare(fraction);
+    }
+
+    /// Sweeps over all constraints, forward and backward in turn.
+    pub fn solve<V: Vector>(&mut self, components: &mut Components, sweeps: u32, wide: bool) {
+        let many = !self.links.is_empty() && self.links.are_many();
+        let mut loaded = false;
+        for sweep in 0..sweeps {
+            let backward = sweep % 2 == 1;
+            for runs in [!backward, backward] {
+                if runs && !self.runs.is_empty() {
+                    if core::mem::take(&mut loaded) {
+                        self.links.store::<V>(components);
+                    }
+                    self.sweep_runs::<V>(components, backward, wide);
+                } else if !runs && many {
+                    if !core::mem::replace(&mut loaded, true) {
+                        self.links.load::<V>(components);
+                    }
+                    self.links.sweep(backward);
+                } else if !runs && !self.links.is_empty() {
+                    self.links.sweep_apart::<V>(components, backward);
+                }
             }
         }
-        for link in &mut self.links {
-            link.fraction = fraction(link.of);
+        if loaded {
+            self.links.store::<V>(components);
         }
     }
 
-    /// Projects every constraint once, in the plan's order or in its reverse.
-    pub fn sweep<V: Vector>(&self, components: &mut Components, backward: bool, wide: bool) {
-        let count = self.batches.len();
-        for at in 0..count {
-            match &self.batches[if backward { count - 1 - at } else { at }] {
-                Batch::Run(run, _) if V::DIM == 2 => components.project_run::<2>(run, wide),
-                Batch::Run(run, _) => components.project_run::<3>(run, wide),
-                &Batch::Color(start, end) => {
-                    let links = &self.links[start as usize..end as usize];
-                    if backward {
-                        links.iter().rev().for_each(|link| project_link::<V>(components, link));
-                    } else {
-                        links.iter().for_each(|link| project_link::<V>(components, link));
-                    }
-                }
+    fn sweep_runs<V: Vector>(&self, components: &mut Components, backward: bool, wide: bool) {
+        let mut project = |(run, _): &(Run, u32)| {
+            if V::DIM == 2 {
+                components.project_run::<2>(run, wide);
+            } else {
+                components.project_run::<3>(run, wide);
             }
+        };
+        if backward {
+            self.runs.iter().rev().for_each(&mut project);
+        } else {
+            self.runs.iter().for_each(&mut project);
         }
     }
 }
 
-#[inline(always)]
-fn project_link<V: Vector>(components: &mut Components, link: &Link) {
-    let (a, b) = (link.a as usize, link.b as usize);
-    let Components { x, u, w } = components;
-    let start = vector::<V>(x, a) - vector::<V>(x, b);
-    let end = start + (vector::<V>(u, a) - vector::<V>(u, b));
-    let (da, db) = ibds::correction(start, end, [w[a], w[b]], link.squared, link.fraction);
-    let (da, db) = (da.to_array(), db.to_array());
-    for k in 0..V::DIM {
-        u[k][a] -= da[k];
-        u[k][b] += db[k];
-    }
+/// Slots of a constraint's ends, the lower first.
+fn ends(slot: &[u32], constraint: &DistanceConstraint) -> (usize, usize) {
+    let [a, b] = [constraint.a, constraint.b].map(|end| slot[end as usize] as usize);
+    (a.min(b), a.max(b))
 }
 
 /// Component by component to a vector.
@@ -212,20 +191,22 @@ pub(super) fn vector<V: Vector>(components: &[Vec<f32>; 3], index: usize) -> V {
 }
 
 /// Where a constraint between neighbours of a grid has its place in the sweep:
-/// row by row, and in a row by kind and by parity of the column, so that all
+/// row by row, and in a row by kind and by class of the column, so that all
 /// constraints of one place are independent. None for any other constraint.
-fn place_in_grid(columns: u32, a: u32, b: u32) -> Option<u64> {
+fn place_in_grid(columns: u32, classes: u32, a: u32, b: u32) -> Option<u64> {
     let (a, b) = (a.min(b), a.max(b));
     let [(ra, ca), (rb, cb)] = [a, b].map(|index| (index / columns, index % columns));
-    let odd = u64::from(ca.min(cb) % 2);
-    let kind = match (rb - ra, cb as i64 - ca as i64) {
+    let class = ca.min(cb) % classes;
+    let kind = match (rb - ra, i64::from(cb) - i64::from(ca)) {
         (1, 0) => 0,
         // Both diagonals of a cell one after the other.
-        (1, 1) => 1 + 2 * odd,
-        (1, -1) => 2 + 2 * odd,
-        (0, 1) => 5 + odd,
-        (2, 0) => 7,
+        (1, 1) => 1 + 2 * class,
+        (1, -1) => 2 + 2 * class,
+        // Even columns before odd ones, so that a row's links alternate.
+        (0, 1) => 9 + (class & 1) * 2 + class / 2,
+        (2, 0) => 13,
+        (0, 2) if classes == 4 => 14 + class,
         _ => return None,
     };
-    Some(u64::from(rb) * 8 + kind)
+    Some(u64::from(rb) * 32 + u64::from(kind))
 }

@@ -38,6 +38,8 @@ parameters! {
         scheme: ClothScheme;
         /// Whether pins hold all of the cloth.
         tethers: Tethers;
+        /// Whether cells of a cloth in the plane may turn over.
+        inversion: Inversion;
     }
 }
 
@@ -85,4 +87,17 @@ pub enum Tethers {
     Nearest,
     /// None.
     Off,
+}
+
+/// What happens to cells of a cloth in the plane that have turned over, under
+/// the scheme `Fast`. In space a cloth may fold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
+pub enum Inversion {
+    /// They are turned back.
+    #[default]
+    Untangle,
+    /// Nothing; distances do not know about sides.
+    Allow,
 }

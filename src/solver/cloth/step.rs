@@ -6,6 +6,7 @@ use bevy_platform::time::Instant;
 
 use super::collision::{Body, Contact, collide};
 use super::ibds::{self, Particles};
+use super::inversion::Corners;
 use super::kernels::{self, Components};
 use super::pins::Held;
 use super::plan::{Plan, vector};
@@ -13,7 +14,9 @@ use super::state::{check_constraints, check_finite};
 use super::tethers::TetherSet;
 use super::topology::extent;
 use super::wind::{Air, area_vector};
-use super::{Cloth, ClothScheme, ClothStage, ClothStats, ConstraintKind, Surroundings, Tethers};
+use super::{
+    Cloth, ClothScheme, ClothStage, ClothStats, ConstraintKind, Inversion, Surroundings, Tethers,
+};
 use crate::solver::error::FluidError;
 use crate::solver::time_step::check_step;
 use crate::solver::vector::Vector;
@@ -27,13 +30,14 @@ pub(super) struct Work<V> {
     pub pin_targets: Vec<V>,
     /// Size of the rest shape in metres.
     pub size: f32,
+    corners: Corners,
     held_particles: Vec<u32>,
     held_slots: Vec<u32>,
     components: Components,
     particles: Particles<V>,
     /// Inverse masses by particle.
     inverse: Vec<f32>,
-    /// Faces of the air at each particle.
+    /// Part of each particle that one of its faces has.
     faces: Vec<f32>,
 }
 
@@ -97,7 +101,11 @@ impl<V: Vector> Cloth<V> {
         if self.stale {
             self.work.plan.rebuild(count, self.grid, &self.constraints);
             self.work.size = extent(&self.rest_positions);
-            self.count_faces();
+            self.share_out();
+            if V::DIM == 2 {
+                let Work { corners, plan, .. } = &mut self.work;
+                corners.rebuild(&self.rest_positions, &self.triangles, &plan.slot);
+            }
         }
         self.list_held();
         let work = &mut self.work;
@@ -108,7 +116,7 @@ impl<V: Vector> Cloth<V> {
             work.held_slots.clear();
             work.held_slots.extend(slots);
             let pins = &work.held_particles;
-            work.tethers.rebuild(&self.rest_positions, &self.constraints, pins, &work.plan.slot);
+            work.tethers.rebuild(&self.rest_positions, &self.constraints, pins, &work.plan.slot, work.plan.slots);
         }
         work.inverse.clear();
         work.inverse.extend(self.masses.iter().map(|mass| 1.0 / mass));
@@ -118,8 +126,8 @@ impl<V: Vector> Cloth<V> {
         (self.stale, self.stale_pins) = (false, false);
     }
 
-    /// How many faces meet the air at each particle.
-    fn count_faces(&mut self) {
+    /// Shares the particles out to the faces that meet the air.
+    fn share_out(&mut self) {
         let faces = &mut self.work.faces;
         faces.clear();
         faces.resize(self.positions.len(), 0.0);
@@ -129,6 +137,7 @@ impl<V: Vector> Cloth<V> {
             let threads = self.constraints.iter().filter(|c| c.kind == ConstraintKind::Stretch);
             threads.for_each(|c| [c.a, c.b].iter().for_each(|&end| faces[end as usize] += 1.0));
         }
+        faces.iter_mut().for_each(|count| *count = 1.0 / count.max(1.0));
     }
 
     /// The impulses of the air.
@@ -139,21 +148,20 @@ impl<V: Vector> Cloth<V> {
         }
         let Work { inverse, faces, .. } = &self.work;
         let (x, v, masses) = (&self.positions, &mut self.velocities, &self.masses);
-        let share = |particle: u32| masses[particle as usize] / faces[particle as usize];
+        // Each face has the mass of its corners' shares, and each corner moves
+        // with it, its own share being light.
         let mut push = |corners: &[u32], normal: V| {
             let each = 1.0 / corners.len() as f32;
             let (mut velocity, mut mass) = (V::ZERO, 0.0);
             for &corner in corners {
                 velocity += v[corner as usize] * each;
-                mass += share(corner);
+                mass += masses[corner as usize] * faces[corner as usize];
             }
-            let impulse = air.impulse(velocity, normal, mass);
-            // To each as if all were as heavy.
-            let change = impulse * (1.0 / mass);
+            let change = air.change(velocity, normal, mass);
             for &corner in corners {
                 let corner = corner as usize;
                 if inverse[corner] > 0.0 {
-                    v[corner] += change * (1.0 / faces[corner]);
+                    v[corner] += change * faces[corner];
                 }
             }
         };
@@ -181,6 +189,7 @@ impl<V: Vector> Cloth<V> {
         let tethered = self.settings.tethers == Tethers::Nearest
             && self.settings.stretch_stiffness >= 1.0;
         self.work.plan.prepare(&self.constraints, &self.settings, substeps.h);
+        let untangle = V::DIM == 2 && self.settings.inversion == Inversion::Untangle;
         self.add_time(ClothStage::Forces, begin.elapsed());
         let h = substeps.h;
         let gravity = (substeps.around.gravity * (h * h)).to_array();
@@ -198,13 +207,14 @@ impl<V: Vector> Cloth<V> {
                 }
             }
             let flown = Instant::now();
-            for sweep in 0..self.settings.iterations {
-                work.plan.sweep::<V>(components, sweep % 2 == 1, wide);
-            }
+            work.plan.solve::<V>(components, self.settings.iterations, wide);
             self.stats.iterations += self.settings.iterations;
+            if untangle {
+                work.corners.untangle(components);
+            }
             if tethered {
                 work.tethers.anchor::<V>(components, &work.held_slots);
-                work.tethers.pull::<V>(components, self.settings.tether_slack);
+                work.tethers.pull::<V>(components, self.settings.tether_slack, wide);
             }
             let solved = Instant::now();
             let left = (substeps.count - 1 - substep) as f32 * h;
@@ -224,26 +234,21 @@ impl<V: Vector> Cloth<V> {
         self.add_time(ClothStage::Integrate, begin.elapsed());
     }
 
-    /// Brings the particles into the order of the plan.
+    /// Brings the particles into the slots of the plan.
     fn load_components(&mut self, h: f32) {
         let Work { plan, components, inverse, .. } = &mut self.work;
-        let particle = |&index: &u32| index as usize;
-        for k in 0..V::DIM {
-            let (x, u) = (&mut components.x[k], &mut components.u[k]);
-            x.clear();
-            x.extend(plan.particle.iter().map(particle).map(|i| self.positions[i].to_array()[k]));
-            u.clear();
-            let v = |i: usize| self.velocities[i].to_array()[k] * h;
-            u.extend(plan.particle.iter().map(particle).map(v));
+        components.clear::<V>(plan.slots);
+        for (particle, &slot) in plan.slot.iter().enumerate() {
+            let (x, u) = (self.positions[particle], self.velocities[particle] * h);
+            components.set(slot as usize, x, u);
+            components.w[slot as usize] = inverse[particle];
         }
-        components.w.clear();
-        components.w.extend(plan.particle.iter().map(particle).map(|i| inverse[i]));
     }
 
     fn store_components(&mut self, h: f32) {
         let rate = 1.0 / h;
-        for slot in 0..self.len() {
-            let particle = self.work.plan.particle[slot] as usize;
+        for particle in 0..self.len() {
+            let slot = self.work.plan.slot[particle] as usize;
             let x = vector::<V>(&self.work.components.x, slot);
             let v = vector::<V>(&self.work.components.u, slot) * rate;
             self.store(particle, x, v);

@@ -42,24 +42,26 @@ pub(super) struct TetherSet {
 }
 
 impl TetherSet {
-    /// Finds the nearest pins of every particle; `slot` is the plan's.
+    /// Finds the nearest pins of every particle; `slot` and
+    /// `slots` are the plan's.
     pub fn rebuild<V: Vector>(
         &mut self,
         rest: &[V],
         constraints: &[DistanceConstraint],
         pins: &[u32],
         slot: &[u32],
+        slots: usize,
     ) {
         let reached = nearest_pins(rest, constraints, pins);
         self.any = !pins.is_empty();
         for k in 0..COUNT {
             self.pin[k].clear();
-            self.pin[k].resize(rest.len(), 0);
+            self.pin[k].resize(slots, 0);
             self.length[k].clear();
-            self.length[k].resize(rest.len(), FAR);
+            self.length[k].resize(slots, FAR);
             for component in &mut self.anchor[k][..V::DIM] {
                 component.clear();
-                component.resize(rest.len(), 0.0);
+                component.resize(slots, 0.0);
             }
         }
         for (particle, reached) in reached.iter().enumerate() {
@@ -96,46 +98,16 @@ impl TetherSet {
     }
 
     /// Shortens displacements that lead beyond a tether with `slack`.
-    pub fn pull<V: Vector>(&self, components: &mut Components, slack: f32) {
+    pub fn pull<V: Vector>(&self, components: &mut Components, slack: f32, wide: bool) {
         if !self.any {
             return;
         }
+        let [a, b] = &self.anchor;
+        let lengths = [&self.length[0][..], &self.length[1][..]];
         if V::DIM == 2 {
-            self.pull_in::<2>(components, slack);
+            components.tether::<2>([a, b], lengths, slack, wide);
         } else {
-            self.pull_in::<3>(components, slack);
-        }
-    }
-
-    fn pull_in<const DIM: usize>(&self, components: &mut Components, slack: f32) {
-        let count = components.w.len();
-        let Components { x, u, w } = components;
-        let w = &w[..count];
-        let ([x, y, z], [u, v, t]) = (x, u);
-        let third = if DIM == 3 { count } else { 0 };
-        let (x, y, z) = (&x[..count], &y[..count], &z[..third]);
-        let (u, v, t) = (&mut u[..count], &mut v[..count], &mut t[..third]);
-        let [first, second] = &self.anchor;
-        let [long, other] = [&self.length[0][..count], &self.length[1][..count]];
-        let ([ax, ay, az], [bx, by, bz]) = (first, second);
-        let (ax, ay, bx, by) = (&ax[..count], &ay[..count], &bx[..count], &by[..count]);
-        let (az, bz) = (&az[..third], &bz[..third]);
-        for i in 0..count {
-            let third = |all: &[f32]| if DIM == 3 { all[i] } else { 0.0 };
-            let end = [x[i] + u[i], y[i] + v[i], third(z) + third(t)];
-            let (a, b) = ([ax[i], ay[i], third(az)], [bx[i], by[i], third(bz)]);
-            let (long, other) = (long[i] * (1.0 + slack), other[i] * (1.0 + slack));
-            // One after the other, in both orders, so that no pin comes first.
-            let first = bound(bound(end, a, long), b, other);
-            let second = bound(bound(end, b, other), a, long);
-            let part = if w[i] > 0.0 { 0.5 } else { 0.0 };
-            let change =
-                |k: usize| ((first[k] - end[k]) + (second[k] - end[k])) * part;
-            u[i] += change(0);
-            v[i] += change(1);
-            if DIM == 3 {
-                t[i] += change(2);
-            }
+            components.tether::<3>([a, b], lengths, slack, wide);
         }
     }
 
@@ -153,15 +125,6 @@ impl TetherSet {
         }
         target
     }
-}
-
-/// The nearest point to `end` that is no farther than `longest` from `anchor`.
-#[inline(always)]
-fn bound(end: [f32; 3], anchor: [f32; 3], longest: f32) -> [f32; 3] {
-    let r: [f32; 3] = core::array::from_fn(|k| end[k] - anchor[k]);
-    let squared = r[0] * r[0] + r[1] * r[1] + r[2] * r[2];
-    let part = if squared > longest * longest { longest / squared.sqrt() - 1.0 } else { 0.0 };
-    core::array::from_fn(|k| end[k] + r[k] * part)
 }
 
 /// Up to [`COUNT`] pins for each particle, nearest first, along constraints
@@ -246,7 +209,7 @@ mod tests {
         let mesh = ClothMesh::grid(Vec2::ZERO, Vec2::X * 0.5, -Vec2::Y * 0.5, 5, 4).unwrap();
         let mut set = TetherSet::default();
         let slots: Vec<u32> = (0..20).collect();
-        set.rebuild(&mesh.positions, &mesh.constraints, pins, &slots);
+        set.rebuild(&mesh.positions, &mesh.constraints, pins, &slots, 20);
         let mut components = Components { w: vec![1.0; 20], ..Components::default() };
         for position in &mesh.positions {
             for (k, value) in position.to_array().iter().enumerate().take(2) {
@@ -274,10 +237,10 @@ mod tests {
         }
         let free = 19;
         components.u[1][free] = 0.1;
-        set.pull::<Vec2>(&mut components, 0.0);
+        set.pull::<Vec2>(&mut components, 0.0, false);
         assert_eq!(vector::<Vec2>(&components.u, free), Vec2::new(0.0, 0.1), "slack");
         components.u[1][free] = -0.1;
-        set.pull::<Vec2>(&mut components, 0.0);
+        set.pull::<Vec2>(&mut components, 0.0, false);
         let end = mesh.positions[free] + vector::<Vec2>(&components.u, free);
         // Both pins share the pull, so one pass leaves a little.
         assert!(end.distance(mesh.positions[4]) < 1.5 + 0.03, "{end}");
@@ -291,7 +254,7 @@ mod tests {
         let side = |particle: u32| (particle % 5 >= 2, particle / 5);
         constraints.retain(|c| side(c.a).0 == side(c.b).0 || (side(c.a).1 == 3 && side(c.b).1 == 3));
         let slots: Vec<u32> = (0..20).collect();
-        set.rebuild(&mesh.positions, &constraints, &[0], &slots);
+        set.rebuild(&mesh.positions, &constraints, &[0], &slots, 20);
         let long = set.length[0][2];
         assert!(long > 3.0 && long < 4.0, "{long} around the cut, 1 m straight");
     }

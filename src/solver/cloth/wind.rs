@@ -6,10 +6,10 @@ use crate::solver::vector::Vector;
 /// Changes velocities by the air's impulses on triangles, or in the plane on
 /// edges, in a step of `dt` seconds.
 ///
-/// F = rho A/2 ((c_d - c_l)(v.n) v + c_l |v|² n) with the relative velocity v
-/// of the air and the normal n on its side, after Wilson et al. (2014). An
-/// impulse never exceeds the one that takes the face along with the air, so
-/// that no wind makes a cloth unstable.
+/// F = rho A/2 |v.n| ((c_d - c_l) v + c_l |v| n) with the relative velocity v
+/// of the air and the normal n on the lee side. The step is implicit: an impulse
+/// never exceeds the one that takes the face along with the air, so that no
+/// wind makes a cloth unstable.
 pub(super) struct Air<V> {
     pub wind: V,
     pub dt: f32,
@@ -24,25 +24,25 @@ impl<V: Vector> Air<V> {
         Self { wind, dt, density, drag, lift }
     }
 
-    /// Impulse in N s on a face of mass `mass` that moves with `velocity`; its
-    /// `normal` is as long as its area is large, either side.
+    /// Change in m/s of a face of mass `mass` that moves with `velocity`; its
+    /// `normal` is as long as its area is large, to either side.
     #[inline(always)]
-    pub fn impulse(&self, velocity: V, normal: V, mass: f32) -> V {
+    pub fn change(&self, velocity: V, normal: V, mass: f32) -> V {
         let v = self.wind - velocity;
         let (area, speed) = (normal.length(), v.length());
         if area == 0.0 || speed == 0.0 {
             return V::ZERO;
         }
-        let n = normal * (1.0 / area);
-        // Of length 1, so that no square can overflow.
-        let to = v * (1.0 / speed);
-        let facing = to.dot(n);
-        let n = if facing < 0.0 { -n } else { n };
-        let facing = facing.abs();
-        let shape = to * ((self.drag - self.lift).max(0.0) * facing) + n * (self.lift * facing);
-        let rate = 0.5 * self.density * area * speed * self.dt / mass;
-        // The implicit step of dv/dt = -rate v.
-        shape * (mass * speed * (rate / (1.0 + rate * shape.length())))
+        let part = 1.0 / (area * speed);
+        let signed = v.dot(normal) * part;
+        let facing = signed.abs();
+        // |F|/m over the squared speed, along v and along the normal.
+        let rate = 0.5 * self.density * area * self.dt / mass;
+        let along = v * ((self.drag - self.lift).max(0.0) * facing);
+        let across = normal * (self.lift * signed * speed * (part * speed));
+        let shape = along + across;
+        // The implicit step of dv/dt = rate |v| shape.
+        shape * (rate * speed / (1.0 + rate * shape.length()))
     }
 
     /// Whether the air does anything.
