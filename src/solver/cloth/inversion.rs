@@ -2,7 +2,7 @@
 //!
 //! Distances alone cannot tell a triangle from its mirror image. So the area
 //! of each corner is kept above a tenth of its own at rest, by moving its
-//! particles along the gradient of the area, without changing velocities.
+//! particles along the gradient of the area.
 
 use super::kernels::Components;
 use crate::solver::vector::Vector;
@@ -73,17 +73,19 @@ impl Corners {
             ];
             let weights = slots.map(|slot| w[slot]);
             let heaviest = weights[0].max(weights[1]).max(weights[2]);
-            let squared = |k: usize| gradient[k][0] * gradient[k][0] + gradient[k][1] * gradient[k][1];
+            let squared =
+                |k: usize| gradient[k][0] * gradient[k][0] + gradient[k][1] * gradient[k][1];
             let sum: f32 = (0..3).map(|k| weights[k] * squared(k)).sum();
             if sum <= FLAT * whole * heaviest {
                 continue;
             }
             let mut factor = (LEAST_AREA * whole - area) / sum;
-            let longest = (0..3).map(|k| factor * weights[k] * squared(k).sqrt()).fold(0.0, f32::max);
+            let longest =
+                (0..3).map(|k| factor * weights[k] * squared(k).sqrt()).fold(0.0, f32::max);
             factor *= (LONGEST * whole.sqrt() / longest).min(1.0);
             for (k, &slot) in slots.iter().enumerate() {
-                x[slot] += factor * weights[k] * gradient[k][0];
-                y[slot] += factor * weights[k] * gradient[k][1];
+                u[slot] += factor * weights[k] * gradient[k][0];
+                v[slot] += factor * weights[k] * gradient[k][1];
             }
         }
     }

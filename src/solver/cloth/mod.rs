@@ -14,6 +14,7 @@ mod state;
 mod stats;
 mod step;
 mod surroundings;
+mod tearing;
 mod tethers;
 mod topology;
 mod wind;

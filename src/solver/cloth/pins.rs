@@ -8,6 +8,12 @@ use crate::solver::vector::Vector;
 /// when the whole cloth is moved with them.
 const JUMP: f32 = 0.5;
 
+/// Fastest motion of the hand, in sizes of the cloth a second.
+const HAND_SPEED: f32 = 8.0;
+
+/// Rounds over all pins in which the hand comes within their reach.
+const REACH_ROUNDS: usize = 8;
+
 /// A particle that is held.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
@@ -115,8 +121,8 @@ impl<V: Vector> Cloth<V> {
         Ok(())
     }
 
-    /// Sends the grabbed particle to `target`, in metres, in the next steps: as
-    /// fast as a pin, and only as far as the pins let the cloth reach.
+    /// Sends the grabbed particle to `target`, in metres, in the next steps: at up
+    /// to eight sizes of the cloth a second, and only as far as the pins let it.
     ///
     /// # Errors
     /// [`FluidError::Parameter`] if nothing is grabbed or the target is not finite.
@@ -177,27 +183,32 @@ impl<V: Vector> Cloth<V> {
         let mut mean = V::ZERO;
         let share = 1.0 / held.len() as f32;
         held.iter().for_each(|held| mean += held.motion * share);
-        let jumps = |one: &Held<V>| {
-            one.motion.length() > far && (one.motion - mean).length() < far
-        };
+        let jumps = |one: &Held<V>| one.motion.length() > far && (one.motion - mean).length() < far;
         if held.iter().all(jumps) {
             self.positions.iter_mut().for_each(|x| *x += mean);
             held.iter_mut().for_each(|held| held.motion = held.motion - mean);
         }
         // What is in the hand stays within the reach of the pins.
-        if let Some(grabbed) = self.grabbed {
-            self.work.pin_targets.clear();
-            let targets = held.iter().map(|h| self.positions[h.particle as usize] + h.motion);
-            self.work.pin_targets.extend(targets);
-            let x = self.positions[grabbed.particle as usize];
-            if let Some(last) = held.last_mut() {
-                let slot = self.work.plan.slot[grabbed.particle as usize] as usize;
-                let targets = &self.work.pin_targets;
-                last.motion = self.work.tethers.within(slot, x + last.motion, targets) - x;
+        let place = |held: &Held<V>| self.positions[held.particle as usize] + held.motion;
+        if let (Some(_), Some((last, pins))) = (self.grabbed, held.split_last_mut()) {
+            let mut target = place(last);
+            for _ in 0..REACH_ROUNDS {
+                for (pin, &longest) in pins.iter().zip(&self.work.hand_reach) {
+                    let apart = target - place(pin);
+                    // The square of a pointer far away may be no number.
+                    let length = apart.length().min(f32::MAX);
+                    if length > longest {
+                        target = place(pin) + apart * (longest / length);
+                    }
+                }
             }
+            last.motion = target - self.positions[last.particle as usize];
         }
-        let longest = self.settings.max_speed * self.work.size * dt;
+        let hand = self.grabbed.map(|pin| pin.particle);
         for held in &mut self.work.held {
+            let most = self.settings.max_speed;
+            let most = if Some(held.particle) == hand { most.min(HAND_SPEED) } else { most };
+            let longest = most * self.work.size * dt;
             let length = held.motion.length();
             if length > longest {
                 held.motion *= longest / length;

@@ -31,6 +31,8 @@ parameters! {
         drag: f32 = 1.0, Real, "1", 0.0..=100.0, step 0.1;
         /// Lift coefficient.
         lift: f32 = 0.5, Real, "1", 0.0..=100.0, step 0.1;
+        /// Stretch beyond which a constraint tears; 0 for a cloth that never does.
+        tear_strain: f32 = 0.0, Fraction, "1", 0.0..=100.0, step 0.05;
         /// Speed that nothing exceeds, in sizes of the cloth a second.
         max_speed: f32 = 50.0, Real, "1/s", 0.01..=1000000.0, step 1.0;
     } choices {

@@ -11,7 +11,7 @@ use super::kernels::{self, Components};
 use super::pins::Held;
 use super::plan::{Plan, vector};
 use super::state::{check_constraints, check_finite};
-use super::tethers::TetherSet;
+use super::tethers::{TetherSet, reach};
 use super::topology::extent;
 use super::wind::{Air, area_vector};
 use super::{
@@ -27,7 +27,8 @@ pub(super) struct Work<V> {
     pub plan: Plan,
     pub tethers: TetherSet,
     pub held: Vec<Held<V>>,
-    pub pin_targets: Vec<V>,
+    /// How far what is in the hand can be from each held particle.
+    pub hand_reach: Vec<f32>,
     /// Size of the rest shape in metres.
     pub size: f32,
     corners: Corners,
@@ -80,13 +81,11 @@ impl<V: Vector> Cloth<V> {
             ClothScheme::Reference => self.step_reference(substeps),
         }
         let begin = Instant::now();
+        if self.settings.tear_strain > 0.0 {
+            self.tear();
+        }
         self.stats.measure_strain(&self.positions, &self.constraints, &self.settings);
-        self.stats.measure_motion(
-            &self.positions,
-            &self.velocities,
-            &self.masses,
-            around.gravity,
-        );
+        self.stats.measure_motion(&self.positions, &self.velocities, &self.masses, around.gravity);
         self.add_time(ClothStage::Integrate, begin.elapsed());
         Ok(())
     }
@@ -116,7 +115,17 @@ impl<V: Vector> Cloth<V> {
             work.held_slots.clear();
             work.held_slots.extend(slots);
             let pins = &work.held_particles;
-            work.tethers.rebuild(&self.rest_positions, &self.constraints, pins, &work.plan.slot, work.plan.slots);
+            work.hand_reach = match self.grabbed {
+                Some(hand) => reach(&self.rest_positions, &self.constraints, hand.particle, pins),
+                None => Vec::new(),
+            };
+            work.tethers.rebuild(
+                &self.rest_positions,
+                &self.constraints,
+                pins,
+                &work.plan.slot,
+                work.plan.slots,
+            );
         }
         work.inverse.clear();
         work.inverse.extend(self.masses.iter().map(|mass| 1.0 / mass));
@@ -186,8 +195,8 @@ impl<V: Vector> Cloth<V> {
         self.tame_held(substeps.h * substeps.count as f32);
         let wide = kernels::wide();
         self.load_components(substeps.h);
-        let tethered = self.settings.tethers == Tethers::Nearest
-            && self.settings.stretch_stiffness >= 1.0;
+        let tethered =
+            self.settings.tethers == Tethers::Nearest && self.settings.stretch_stiffness >= 1.0;
         self.work.plan.prepare(&self.constraints, &self.settings, substeps.h);
         let untangle = V::DIM == 2 && self.settings.inversion == Inversion::Untangle;
         self.add_time(ClothStage::Forces, begin.elapsed());
@@ -371,8 +380,7 @@ fn collide_all<V: Vector>(
     if around.colliders.is_empty() {
         return;
     }
-    let contact =
-        Contact { thickness: settings.thickness, friction: settings.friction, h, left };
+    let contact = Contact { thickness: settings.thickness, friction: settings.friction, h, left };
     let first = body.position(0) + body.displacement(0);
     let (mut low, mut high) = (first, first);
     for index in 1..body.count() {

@@ -29,6 +29,18 @@ struct Reach {
     at_rest: f32,
 }
 
+impl Reach {
+    /// Length of the tether, `straight` being the distance in the rest shape:
+    /// straight through a flat sheet, but as long as its threads are.
+    fn through(self, straight: f32) -> f32 {
+        if self.at_rest <= DETOUR * straight {
+            straight * (self.length / self.at_rest)
+        } else {
+            self.length
+        }
+    }
+}
+
 /// See the module. By slots of the plan.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TetherSet {
@@ -68,12 +80,7 @@ impl TetherSet {
             for (k, reach) in reached.iter().enumerate() {
                 let Some(reach) = reach else { continue };
                 let straight = (rest[particle] - rest[pins[reach.pin as usize] as usize]).length();
-                // Straight through a flat sheet, but as long as its threads are.
-                let length = if reach.at_rest <= DETOUR * straight {
-                    straight * (reach.length / reach.at_rest)
-                } else {
-                    reach.length
-                };
+                let length = reach.through(straight);
                 let at = slot[particle] as usize;
                 self.pin[k][at] = reach.pin;
                 self.length[k][at] = length;
@@ -110,21 +117,22 @@ impl TetherSet {
             components.tether::<3>([a, b], lengths, slack, wide);
         }
     }
+}
 
-    /// Where particle `slot` may be at most: within its tethers to the pins
-    /// `pins` (slots), at the end of the substep.
-    pub fn within<V: Vector>(&self, slot: usize, target: V, positions: &[V]) -> V {
-        let mut target = target;
-        for k in 0..COUNT {
-            let Some(&anchor) = positions.get(self.pin[k][slot] as usize) else { continue };
-            let apart = target - anchor;
-            let (length, longest) = (apart.length(), self.length[k][slot]);
-            if length > longest {
-                target = anchor + apart * (longest / length);
-            }
-        }
-        target
-    }
+/// How far `particle` can be from each of `pins`, in metres.
+pub(super) fn reach<V: Vector>(
+    rest: &[V],
+    constraints: &[DistanceConstraint],
+    particle: u32,
+    pins: &[u32],
+) -> Vec<f32> {
+    let reached = nearest_pins(rest, constraints, &[particle]);
+    let length = |&pin: &u32| {
+        let [reach, _] = reached[pin as usize];
+        let straight = (rest[pin as usize] - rest[particle as usize]).length();
+        reach.map_or(FAR, |reach| reach.through(straight))
+    };
+    pins.iter().map(length).collect()
 }
 
 /// Up to [`COUNT`] pins for each particle, nearest first, along constraints
@@ -252,7 +260,8 @@ mod tests {
         // Cut between columns 1 and 2 but for the last row.
         let mut constraints = mesh.constraints.clone();
         let side = |particle: u32| (particle % 5 >= 2, particle / 5);
-        constraints.retain(|c| side(c.a).0 == side(c.b).0 || (side(c.a).1 == 3 && side(c.b).1 == 3));
+        constraints
+            .retain(|c| side(c.a).0 == side(c.b).0 || (side(c.a).1 == 3 && side(c.b).1 == 3));
         let slots: Vec<u32> = (0..20).collect();
         set.rebuild(&mesh.positions, &constraints, &[0], &slots, 20);
         let long = set.length[0][2];

@@ -43,7 +43,7 @@ fn displace(cloth: &mut Cloth<Vec2>, change: impl Fn(u32, Vec2) -> Vec2) {
 
 #[test]
 fn a_folded_or_scrambled_curtain_untangles() {
-    let fold = |_: u32, x: Vec2| Vec2::new(x.x, if x.y < -0.55 { -1.1 - x.y } else { x.y });
+    let fold = |_: u32, x: Vec2| Vec2::new(x.x, if x.y < -0.55 { -1.07 - x.y } else { x.y });
     let random = |index: u32, x: Vec2| {
         let mut lcg = Lcg::new(u64::from(index));
         lcg.unit();

@@ -103,7 +103,10 @@ fn follow(name: &str) -> [f64; 2] {
         let close = 1e-5 + 1e-4 * strain;
         assert!((f64::from(stats.max_strain) - strain).abs() < close, "{name} {step}: {stats:?}");
         assert!((f64::from(stats.mean_strain) - row[5]).abs() < 1e-5, "{name} {step}: {stats:?}");
-        assert!((f64::from(stats.max_speed) - row[6]).abs() < 1e-4 * (1.0 + row[6]), "{name} {step}: {stats:?}");
+        assert!(
+            (f64::from(stats.max_speed) - row[6]).abs() < 1e-4 * (1.0 + row[6]),
+            "{name} {step}: {stats:?}"
+        );
         let own = strains(cloth.positions(), cloth.constraints());
         assert!((f64::from(stats.max_strain) - own).abs() < 1e-6);
         let snapshots = trace.json["snapshots"].as_array().unwrap();
