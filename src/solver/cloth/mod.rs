@@ -65,6 +65,8 @@ pub struct Cloth<V: Vector> {
     pins: Vec<Pin<V>>,
     grabbed: Option<Pin<V>>,
     settings: ClothSettings,
+    /// Stiffnesses in effect by kind, none before the first step.
+    eased: Option<[f32; 3]>,
     stats: ClothStats,
     /// Whether the constraints may differ from those of the plan.
     stale: bool,
@@ -94,6 +96,7 @@ impl<V: Vector> Cloth<V> {
             pins: Vec::new(),
             grabbed: None,
             settings: ClothSettings::default(),
+            eased: None,
         })
     }
 
@@ -209,7 +212,8 @@ impl<V: Vector> Cloth<V> {
         &self.settings
     }
 
-    /// Replaces the parameters.
+    /// Replaces the parameters. Changed stiffnesses come into effect within
+    /// some tenths of a second, so that nothing jerks.
     ///
     /// # Errors
     /// [`FluidError::Parameter`] if one is out of range; the old ones stay.

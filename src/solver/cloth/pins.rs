@@ -172,9 +172,15 @@ impl<V: Vector> Cloth<V> {
         }));
     }
 
+    /// Speed in m/s that nothing exceeds; a single particle has no size to measure by.
+    pub(super) fn fastest(&self) -> f32 {
+        if self.work.size > 0.0 { self.settings.max_speed * self.work.size } else { f32::MAX }
+    }
+
     /// Limits the motion of the held particles in a step of `dt` seconds, and
     /// moves the whole cloth where all of them jump.
     pub(super) fn tame_held(&mut self, dt: f32) {
+        let fastest = self.fastest();
         let held = &mut self.work.held;
         if held.is_empty() {
             return;
@@ -206,9 +212,9 @@ impl<V: Vector> Cloth<V> {
         }
         let hand = self.grabbed.map(|pin| pin.particle);
         for held in &mut self.work.held {
-            let most = self.settings.max_speed;
-            let most = if Some(held.particle) == hand { most.min(HAND_SPEED) } else { most };
-            let longest = most * self.work.size * dt;
+            let slow = self.work.size * HAND_SPEED;
+            let most = if Some(held.particle) == hand { fastest.min(slow) } else { fastest };
+            let longest = most * dt;
             let length = held.motion.length();
             if length > longest {
                 held.motion *= longest / length;

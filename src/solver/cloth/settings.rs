@@ -5,7 +5,7 @@ use crate::solver::parameter::parameters;
 parameters! {
     /// Parameters of a cloth.
     pub struct ClothSettings {
-        /// Substeps of a step. More of them stretch less, by the square, and lose less energy.
+        /// Substeps in a sixtieth of a second; a step takes as many as it is long, at least one. More of them stretch less, by the square, and lose less energy.
         substeps: u32 = 20, Count, "1", 1..=1000, step 1.0;
         /// Sweeps over all constraints in a substep, forward and backward in turn. Two belong together: one alone, or any odd number, lets a cloth with shear tremble.
         iterations: u32 = 2, Count, "1", 1..=1000, step 1.0;

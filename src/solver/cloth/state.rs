@@ -38,6 +38,9 @@ pub struct ClothState<V> {
     pub grabbed: Option<Pin<V>>,
     /// The parameters.
     pub settings: ClothSettings,
+    /// Stiffnesses in effect against stretch, shear and bending, which follow
+    /// the settings; none before the first step.
+    pub eased: Option<[f32; 3]>,
 }
 
 impl<V: Vector> Cloth<V> {
@@ -55,6 +58,7 @@ impl<V: Vector> Cloth<V> {
             pins: self.pins.clone(),
             grabbed: self.grabbed,
             settings: self.settings.clone(),
+            eased: self.eased,
         }
     }
 
@@ -76,6 +80,7 @@ impl<V: Vector> Cloth<V> {
             pins: state.pins,
             grabbed: state.grabbed,
             settings: state.settings,
+            eased: state.eased,
             stats: ClothStats::default(),
             stale: true,
             stale_pins: true,
@@ -137,6 +142,9 @@ impl<V: Vector> ClothState<V> {
         }
         if !self.pins.is_sorted_by(|a, b| a.particle < b.particle) {
             return Err(FluidError::parameter("pins", "unsorted", "each particle once, by index"));
+        }
+        if !self.eased.iter().flatten().all(|stiffness| (0.0..=1.0).contains(stiffness)) {
+            return Err(FluidError::parameter("eased", self.eased, "0 to 1 each"));
         }
         self.settings.validate().map_err(|error| error.within("settings"))
     }

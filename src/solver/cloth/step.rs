@@ -15,11 +15,21 @@ use super::tethers::{TetherSet, reach};
 use super::topology::extent;
 use super::wind::{Air, area_vector};
 use super::{
-    Cloth, ClothScheme, ClothStage, ClothStats, ConstraintKind, Inversion, Surroundings, Tethers,
+    Cloth, ClothScheme, ClothSettings, ClothStage, ClothStats, ConstraintKind, Inversion,
+    Surroundings, Tethers,
 };
 use crate::solver::error::FluidError;
 use crate::solver::time_step::check_step;
 use crate::solver::vector::Vector;
+
+/// Part of a substep by which a step may be longer than a whole number of them.
+const ROUNDING: f32 = 1e-3;
+
+/// Time in seconds in which the difference to a changed stiffness falls to 1/e.
+const EASING: f32 = 0.1;
+
+/// Compliance over that of a stiffness of a half from which on it is none.
+const NO_COMPLIANCE: f32 = 1e-3;
 
 /// What steps work with; all of it follows from the cloth.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +42,8 @@ pub(super) struct Work<V> {
     /// Size of the rest shape in metres.
     pub size: f32,
     corners: Corners,
+    /// The settings with the stiffnesses in effect.
+    settings: ClothSettings,
     held_particles: Vec<u32>,
     held_slots: Vec<u32>,
     components: Components,
@@ -70,10 +82,13 @@ impl<V: Vector> Cloth<V> {
         let begin = Instant::now();
         self.stats = ClothStats { dt, constraints: self.constraints.len(), ..Default::default() };
         self.prepare();
+        self.ease_stiffness(dt);
         self.blow(dt, around);
-        let h = dt / self.settings.substeps as f32;
+        // Substeps of one length whatever the step, or the stretch would change with it.
+        let count = (self.settings.substeps as f32 * dt * 60.0 - ROUNDING).ceil().max(1.0);
+        let h = dt / count;
         let kept = (-self.settings.damping * h).exp();
-        let substeps = Substeps { count: self.settings.substeps, h, kept, around };
+        let substeps = Substeps { count: count as u32, h, kept, around };
         self.add_time(ClothStage::Forces, begin.elapsed());
         match self.settings.scheme {
             ClothScheme::Fast => self.step_fast(substeps),
@@ -84,7 +99,7 @@ impl<V: Vector> Cloth<V> {
         if self.settings.tear_strain > 0.0 {
             self.tear();
         }
-        self.stats.measure_strain(&self.positions, &self.constraints, &self.settings);
+        self.stats.measure_strain(&self.positions, &self.constraints, &self.work.settings);
         self.stats.measure_motion(&self.positions, &self.velocities, &self.masses, around.gravity);
         self.add_time(ClothStage::Integrate, begin.elapsed());
         Ok(())
@@ -133,6 +148,27 @@ impl<V: Vector> Cloth<V> {
             work.inverse[held.particle as usize] = 0.0;
         }
         (self.stale, self.stale_pins) = (false, false);
+    }
+
+    /// Lets the stiffnesses follow the settings without a jerk.
+    fn ease_stiffness(&mut self, dt: f32) {
+        let wanted = ConstraintKind::ALL.map(|kind| self.settings.stiffness(kind));
+        let rest = (-dt / EASING).exp();
+        let ease = |old: f32, new: f32| {
+            let compliance = |stiffness: f32| 1.0 / stiffness.max(1e-6) - 1.0;
+            let (from, to) = (compliance(old), compliance(new));
+            let eased = to + (from - to) * rest;
+            let near = (eased - to).abs() <= NO_COMPLIANCE * (1.0 + to);
+            if near { new } else { 1.0 / (1.0 + eased) }
+        };
+        let eased = match self.eased {
+            Some(old) => core::array::from_fn(|k| ease(old[k], wanted[k])),
+            None => wanted,
+        };
+        self.eased = Some(eased);
+        self.work.settings.clone_from(&self.settings);
+        let settings = &mut self.work.settings;
+        [settings.stretch_stiffness, settings.shear_stiffness, settings.bend_stiffness] = eased;
     }
 
     /// Shares the particles out to the faces that meet the air.
@@ -195,14 +231,15 @@ impl<V: Vector> Cloth<V> {
         self.tame_held(substeps.h * substeps.count as f32);
         let wide = kernels::wide();
         self.load_components(substeps.h);
-        let tethered =
-            self.settings.tethers == Tethers::Nearest && self.settings.stretch_stiffness >= 1.0;
-        self.work.plan.prepare(&self.constraints, &self.settings, substeps.h);
+        let tethered = self.settings.tethers == Tethers::Nearest
+            && self.work.settings.stretch_stiffness >= 1.0;
+        let Work { plan, settings, .. } = &mut self.work;
+        plan.prepare(&self.constraints, settings, substeps.h);
         let untangle = V::DIM == 2 && self.settings.inversion == Inversion::Untangle;
         self.add_time(ClothStage::Forces, begin.elapsed());
         let h = substeps.h;
         let gravity = (substeps.around.gravity * (h * h)).to_array();
-        let longest = self.settings.max_speed * self.work.size.max(f32::MIN_POSITIVE) * h;
+        let longest = self.fastest() * h;
         let part = 1.0 / substeps.count as f32;
         for substep in 0..substeps.count {
             let begin = Instant::now();
@@ -316,10 +353,10 @@ impl<V: Vector> Cloth<V> {
         let h = substeps.h;
         let half = substeps.around.gravity * (0.5 * h);
         let part = 1.0 / substeps.count as f32;
-        let longest = self.settings.max_speed * self.work.size.max(f32::MIN_POSITIVE) * h;
+        let longest = self.fastest() * h;
         for substep in 0..substeps.count {
             let begin = Instant::now();
-            let Work { particles, held, .. } = &mut self.work;
+            let Work { particles, held, settings, .. } = &mut self.work;
             let Particles { u, v, .. } = particles;
             for (u, &mut v) in u.iter_mut().zip(v) {
                 *u = (v * substeps.kept + half) * h;
@@ -333,7 +370,7 @@ impl<V: Vector> Cloth<V> {
             }
             let constraints = &self.constraints;
             self.stats.iterations +=
-                ibds::accurate_displacements(particles, constraints, &self.settings, h);
+                ibds::accurate_displacements(particles, constraints, settings, h);
             let solved = Instant::now();
             let left = (substeps.count - 1 - substep) as f32 * h;
             collide_all(particles, &self.settings, substeps.around, h, left);
@@ -346,7 +383,7 @@ impl<V: Vector> Cloth<V> {
                     *v += half;
                 }
             }
-            ibds::match_velocities(particles, constraints, &self.settings);
+            ibds::match_velocities(particles, constraints, settings);
             let end = collided.elapsed();
             self.add_time(ClothStage::Constraints, solved - begin + end);
             self.add_time(ClothStage::Collisions, collided - solved);

@@ -67,7 +67,7 @@ fn every_parameter_of_a_cloth_matters() {
                     let cloth = hung(10, 5.0, |s| s.stretch_stiffness = stiffness);
                     cloth.positions().iter().map(|x| -x.y).fold(0.0, f32::max)
                 };
-                let (soft, rigid) = (longest(0.02), longest(1.0));
+                let (soft, rigid) = (longest(0.001), longest(1.0));
                 assert!(soft > 1.05 * rigid, "{soft} and {rigid}");
             }
             "shear_stiffness" => {
@@ -152,7 +152,7 @@ fn tethers_and_schemes_are_choices() {
 
 #[test]
 fn stiffness_changed_at_rest_makes_no_jerk() {
-    let mut cloth = hung(10, 6.0, |_| ());
+    let mut cloth = hung(10, 8.0, |_| ());
     let mut fastest = 0.0f32;
     for stiffness in [0.1, 1.0] {
         tune(&mut cloth, |settings| settings.stretch_stiffness = stiffness);
@@ -161,7 +161,7 @@ fn stiffness_changed_at_rest_makes_no_jerk() {
             fastest = fastest.max(cloth.stats().max_speed);
         }
     }
-    assert!(fastest < 1.5, "{fastest} m/s");
+    assert!(fastest < 0.5, "{fastest} m/s");
     assert!(cloth.stats().max_strain < 0.01, "{:?}", cloth.stats());
     let bends = cloth.constraints().iter().filter(|c| c.kind == ConstraintKind::Bend);
     assert!(bends.count() > 0);

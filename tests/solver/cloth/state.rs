@@ -5,7 +5,7 @@ use bevy_fluid::solver::cloth::{
 };
 use bevy_math::{Vec2, Vec3};
 
-use super::support::{FRAME, bits, pinned_sheet, run, run_in, tune};
+use super::support::{bits, pinned_sheet, run, run_in, tune};
 
 #[test]
 fn restored_cloth_goes_on_as_the_saved_one_bit_for_bit() {
@@ -75,13 +75,12 @@ fn rope_and_extra_constraints_hold_a_weight() {
 fn uneven_steps_leave_a_cloth_at_rest_at_rest() {
     let mut cloth = pinned_sheet(10);
     cloth.pin_where(|particle, _| particle < 10);
-    run(&mut cloth, 20.0);
+    run(&mut cloth, 30.0);
     let before = cloth.positions()[95];
     for step in 0..200 {
         let dt = if step % 2 == 0 { 1.0 / 30.0 } else { 1.0 / 240.0 };
         cloth.step(dt, &Surroundings::default()).unwrap();
-        assert!(cloth.stats().max_speed < 0.05, "{step}: {:?}", cloth.stats());
+        assert!(cloth.stats().max_speed < 1e-3, "{step}: {:?}", cloth.stats());
     }
     assert!(cloth.positions()[95].distance(before) < 2e-3);
-    let _ = FRAME;
 }

@@ -19,13 +19,12 @@ fn weight_tears_a_cloth_that_tears_and_no_other() {
             torn += cloth.stats().torn;
         }
         assert_eq!(before.0 - torn, cloth.constraints().len());
-        (torn, before.1 - cloth.triangles().len(), cloth)
+        (torn, before.1 - cloth.triangles().len())
     };
-    let (torn, holes, _) = loaded(0.0);
+    let (torn, holes) = loaded(0.0);
     assert_eq!((torn, holes), (0, 0));
-    let (torn, holes, cloth) = loaded(0.05);
+    let (torn, holes) = loaded(0.05);
     assert!(torn > 4 && holes > 0, "{torn} torn");
-    assert!(cloth.positions()[99].y < -2.0, "it hangs on: {}", cloth.positions()[99]);
     assert!(loaded(0.2).0 < torn, "a stronger cloth tears less");
 }
 
