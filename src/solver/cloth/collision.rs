@@ -98,7 +98,8 @@ impl<V: Vector> Collider<V> {
         for (i, &axis) in self.axes[..V::DIM].iter().enumerate() {
             for (j, &other) in self.axes[..V::DIM].iter().enumerate() {
                 let expected = f32::from(i == j);
-                if !((axis.dot(other) - expected).abs() < 1e-3) {
+                let right = (axis.dot(other) - expected).abs() < 1e-3;
+                if !right {
                     return refuse("axes", &self.axes, "unit vectors at right angles");
                 }
             }

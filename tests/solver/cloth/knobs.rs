@@ -123,7 +123,9 @@ fn every_parameter_of_a_cloth_matters() {
             "max_speed" => {
                 let fastest = |limit: f32| {
                     let mut cloth = sheet(5, 1.0);
-                    tune(&mut cloth, |s| (s.max_speed, s.damping, s.drag) = (limit, 0.0, 0.0));
+                    tune(&mut cloth, |s| {
+                        (s.max_speed, s.damping, s.air_density) = (limit, 0.0, 0.0)
+                    });
                     run(&mut cloth, 1.0);
                     cloth.stats().max_speed
                 };
