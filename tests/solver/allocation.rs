@@ -3,6 +3,8 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
+use bevy_fluid::solver::cloth::collision::{Collider, ColliderShape};
+use bevy_fluid::solver::cloth::{Cloth, ClothMesh, ClothScheme, ClothSettings, Surroundings};
 use bevy_fluid::solver::parallel::Threads;
 use bevy_fluid::solver::settings::PressureSolver;
 use bevy_math::{Vec2, Vec3};
@@ -76,6 +78,34 @@ fn step_at_rest_allocates_nothing() {
     }
     assert_eq!(allocations(|| drop(simulation.step(0.005, Threads::Serial))), 0);
     assert!(allocations(|| drop(vec![0; 10])) > 0, "the counter counts");
+}
+
+#[test]
+fn step_of_a_cloth_allocates_nothing() {
+    let floor = Collider::new(ColliderShape::Plane, Vec3::Y * -0.5);
+    let mesh = ClothMesh::grid(Vec3::ZERO, Vec3::X * 0.1, Vec3::Z * 0.1, 10, 10).unwrap();
+    let indices: Vec<u32> = mesh.triangles.iter().flatten().copied().collect();
+    let welded = ClothMesh::from_triangles(&mesh.positions, &indices).unwrap();
+    for mesh in [mesh, welded] {
+        for scheme in ClothScheme::ALL {
+            let mut cloth = Cloth::new(mesh.clone(), 0.01).unwrap();
+            let settings = ClothSettings { scheme, ..ClothSettings::default() };
+            cloth.set_settings(settings).unwrap();
+            cloth.pin(0).unwrap();
+            cloth.grab(99).unwrap();
+            let colliders = [floor.clone()];
+            let around =
+                Surroundings { colliders: &colliders, wind: Vec3::Z, ..Surroundings::default() };
+            cloth.step(1.0 / 60.0, &around).unwrap();
+            let steps = |cloth: &mut Cloth<Vec3>| {
+                for frame in 0..20 {
+                    cloth.drag_to(Vec3::new(0.9, 0.01 * frame as f32, 0.9)).unwrap();
+                    cloth.step(1.0 / 60.0, &around).unwrap();
+                }
+            };
+            assert_eq!(allocations(|| steps(&mut cloth)), 0, "{scheme:?}");
+        }
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod allocation;
 mod bad_input;
+mod cloth;
 mod determinism;
 mod edits;
 mod knobs;

@@ -1,0 +1,193 @@
+//! Constraints between any two particles, coloured and solved four at a time.
+
+use bevy_math::{Mat4, Vec4};
+
+use super::constraints::DistanceConstraint;
+use super::ibds::{self, GUARD, LEAST_PRODUCT};
+use super::kernels::Components;
+use super::plan::vector;
+use crate::solver::vector::Vector;
+
+/// Four constraints, no two of which share a particle. Where there are fewer,
+/// the rest join a slot beyond all others to itself.
+#[derive(Clone, Copy, Debug)]
+struct Four {
+    a: [u32; 4],
+    b: [u32; 4],
+    squared: Vec4,
+    fraction: Vec4,
+}
+
+/// Colours of [`Links`]; what is beyond is solved one by one.
+const COLORS: u32 = 63;
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Links {
+    fours: Vec<Four>,
+    /// The place in the list of each constraint of [`Links::fours`].
+    of: Vec<[u32; 4]>,
+    count: usize,
+    /// Particles side by side: position and inverse mass, and displacement.
+    x: Vec<Vec4>,
+    u: Vec<Vec4>,
+}
+
+impl Links {
+    /// Colours the constraints `which` greedily, in their order. `ends` gives
+    /// the slots of a constraint, below `slots`.
+    pub fn rebuild(
+        &mut self,
+        slots: usize,
+        constraints: &[DistanceConstraint],
+        which: &[u32],
+        ends: impl Fn(&DistanceConstraint) -> (usize, usize),
+    ) {
+        self.fours.clear();
+        self.of.clear();
+        self.count = which.len();
+        let nowhere = [slots as u32; 4];
+        self.x.clear();
+        self.x.resize(slots + 1, Vec4::ZERO);
+        self.u.clear();
+        self.u.resize(slots + 1, Vec4::ZERO);
+        let mut used = vec![0u64; slots];
+        let mut colors: Vec<(u32, u32)> = Vec::with_capacity(which.len());
+        for &index in which {
+            let (a, b) = ends(&constraints[index as usize]);
+            let color = (!(used[a] | used[b])).trailing_zeros().min(COLORS);
+            if color < COLORS {
+                used[a] |= 1 << color;
+                used[b] |= 1 << color;
+            }
+            colors.push((color, index));
+        }
+        colors.sort_by_key(|&(color, _)| color);
+        for group in colors.chunk_by(|a, b| a.0 == b.0 && a.0 < COLORS) {
+            for four in group.chunks(4) {
+                let (mut a, mut b, mut of) = (nowhere, nowhere, [u32::MAX; 4]);
+                let mut squared = [1.0; 4];
+                for (lane, &(_, index)) in four.iter().enumerate() {
+                    let constraint = &constraints[index as usize];
+                    let (p, q) = ends(constraint);
+                    (a[lane], b[lane], of[lane]) = (p as u32, q as u32, index);
+                    squared[lane] = constraint.rest_length * constraint.rest_length;
+                }
+                let (squared, fraction) = (Vec4::from_array(squared), Vec4::ZERO);
+                self.fours.push(Four { a, b, squared, fraction });
+                self.of.push(of);
+            }
+        }
+    }
+
+    /// Computes what a projection takes back.
+    pub fn prepare(&mut self, fraction: impl Fn(u32) -> f32) {
+        for (four, of) in self.fours.iter_mut().zip(&self.of) {
+            let fraction = of.map(|of| if of == u32::MAX { 0.0 } else { fraction(of) });
+            four.fraction = Vec4::from_array(fraction);
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.fours.is_empty()
+    }
+
+    /// Whether it pays to bring all particles side by side first.
+    pub fn are_many(&self) -> bool {
+        2 * self.count >= self.u.len()
+    }
+
+    /// Brings the particles side by side.
+    pub fn load<V: Vector>(&mut self, components: &Components) {
+        for (slot, &w) in components.w.iter().enumerate() {
+            let [x, y, z] = vector::<V>(&components.x, slot).to_array();
+            let [u, v, t] = vector::<V>(&components.u, slot).to_array();
+            self.x[slot] = Vec4::new(x, y, z, w);
+            self.u[slot] = Vec4::new(u, v, t, 0.0);
+        }
+    }
+
+    /// Takes the displacements back.
+    pub fn store<V: Vector>(&self, components: &mut Components) {
+        for slot in 0..components.w.len() {
+            for k in 0..V::DIM {
+                components.u[k][slot] = self.u[slot][k];
+            }
+        }
+    }
+
+    /// Projects each constraint once on the loaded particles.
+    pub fn sweep(&mut self, backward: bool) {
+        let Self { fours, x, u, .. } = self;
+        if backward {
+            fours.iter().rev().for_each(|four| project(four, x, u));
+        } else {
+            fours.iter().for_each(|four| project(four, x, u));
+        }
+    }
+
+    /// Projects each constraint once, without loading.
+    pub fn sweep_apart<V: Vector>(&self, components: &mut Components, backward: bool) {
+        let mut project = |four: &Four| {
+            for lane in 0..4 {
+                let (a, b) = (four.a[lane] as usize, four.b[lane] as usize);
+                if a == b {
+                    continue;
+                }
+                let Components { x, u, w } = components;
+                let start = vector::<V>(x, a) - vector::<V>(x, b);
+                let end = start + (vector::<V>(u, a) - vector::<V>(u, b));
+                let (squared, fraction) = (four.squared[lane], four.fraction[lane]);
+                let (da, db) = ibds::correction(start, end, [w[a], w[b]], squared, fraction);
+                let (da, db) = (da.to_array(), db.to_array());
+                for k in 0..V::DIM {
+                    u[k][a] -= da[k];
+                    u[k][b] += db[k];
+                }
+            }
+        };
+        if backward {
+            self.fours.iter().rev().for_each(&mut project);
+        } else {
+            self.fours.iter().for_each(&mut project);
+        }
+    }
+}
+
+/// Four particles, component by component.
+#[inline(always)]
+fn gather(all: &[Vec4], four: [u32; 4]) -> [Vec4; 4] {
+    let [a, b, c, d] = four.map(|slot| all[slot as usize]);
+    let columns = Mat4::from_cols(a, b, c, d).transpose();
+    [columns.x_axis, columns.y_axis, columns.z_axis, columns.w_axis]
+}
+
+#[inline(always)]
+fn scatter(all: &mut [Vec4], four: [u32; 4], [x, y, z]: [Vec4; 3]) {
+    let columns = Mat4::from_cols(x, y, z, Vec4::ZERO).transpose();
+    let changes = [columns.x_axis, columns.y_axis, columns.z_axis, columns.w_axis];
+    for (slot, change) in four.into_iter().zip(changes) {
+        all[slot as usize] += change;
+    }
+}
+
+/// [`ibds::correction`], four times.
+#[inline(always)]
+fn project(four: &Four, x: &[Vec4], u: &mut [Vec4]) {
+    let ([ax, ay, az, aw], [bx, by, bz, bw]) = (gather(x, four.a), gather(x, four.b));
+    let ([au, av, at, _], [bu, bv, bt, _]) = (gather(u, four.a), gather(u, four.b));
+    let start = [ax - bx, ay - by, az - bz];
+    let end = [start[0] + (au - bu), start[1] + (av - bv), start[2] + (at - bt)];
+    let dot = |p: [Vec4; 3], q: [Vec4; 3]| p[0] * q[0] + p[1] * q[1] + p[2] * q[2];
+    let (ss, se, ee) = (dot(start, start), dot(start, end), dot(end, end));
+    let usual = se.cmpgt(Vec4::ZERO) & (se * se).cmpge(GUARD * ss * ee);
+    let product = Vec4::select(usual, se, ee);
+    let twice = 2.0 * product.max(LEAST_PRODUCT * four.squared);
+    let sum = aw + bw;
+    let sum = Vec4::select(sum.cmpgt(Vec4::ZERO), sum, Vec4::ONE);
+    let s = (four.fraction * (ee - four.squared)).max(-twice) / (sum * twice);
+    let along: [Vec4; 3] = core::array::from_fn(|k| Vec4::select(usual, start[k], end[k]));
+    let (sa, sb) = (-(aw * s), bw * s);
+    scatter(u, four.a, along.map(|along| along * sa));
+    scatter(u, four.b, along.map(|along| along * sb));
+}

@@ -1,0 +1,12 @@
+//! Cloth on its own: against the reference, against theory, in users' hands.
+
+mod accuracy;
+mod bad_input;
+mod inversion;
+mod knobs;
+mod reproduction;
+mod state;
+mod stretch;
+mod support;
+mod tearing;
+mod world;
