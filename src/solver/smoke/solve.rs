@@ -7,6 +7,10 @@ use crate::solver::parallel::{Threads, ordered_sum};
 /// Sweeps between two looks at the residual.
 const SWEEPS_PER_CHECK: u32 = 8;
 
+/// Iterations in a row without a smaller residual after which conjugate gradients
+/// give up: past the rounding of f32 they would drift, in a closed domain without end.
+const PATIENCE: u32 = 4;
+
 /// A solve under way.
 pub(crate) struct Solve<'a> {
     pub multigrid: &'a mut Multigrid,
@@ -99,6 +103,7 @@ impl Solve<'_> {
     fn iterate(&mut self, p: &mut [f32], [z, search, image]: [&mut [f32]; 3]) -> u32 {
         let threads = self.threads;
         let mut last = 0.0;
+        let (mut best, mut idle) = (f32::INFINITY, 0);
         for count in 1..=self.limit {
             self.multigrid.cycle(z, self.rhs, threads);
             let along = self.dot(z);
@@ -112,7 +117,12 @@ impl Solve<'_> {
                 return count;
             }
             let residual = self.advance(p, search, image, (along / curvature) as f32);
-            if residual <= self.target {
+            if residual < best {
+                (best, idle) = (residual, 0);
+            } else {
+                idle += 1;
+            }
+            if residual <= self.target || idle == PATIENCE {
                 return count;
             }
         }

