@@ -2,6 +2,7 @@
 
 mod blocks;
 pub mod boundary;
+pub mod cloth;
 pub mod error;
 pub mod grid;
 pub mod kernel;

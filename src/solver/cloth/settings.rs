@@ -1,0 +1,88 @@
+//! What a cloth is told.
+
+use crate::solver::parameter::parameters;
+
+parameters! {
+    /// Parameters of a cloth.
+    pub struct ClothSettings {
+        /// Substeps of a step. More of them stretch less, by the square, and lose less energy.
+        substeps: u32 = 20, Count, "1", 1..=1000, step 1.0;
+        /// Sweeps over all constraints in a substep, forward and backward in turn. Two belong together: one alone, or any odd number, lets a cloth with shear tremble.
+        iterations: u32 = 2, Count, "1", 1..=1000, step 1.0;
+        /// Relative error of length at which the sweeps of the scheme `Accurate` end early; 0 never ends them.
+        tolerance: f32 = 0.0, Fraction, "1", 0.0..=1.0, step 0.0001;
+        /// Rate at which velocities fade, in air at rest.
+        damping: f32 = 1.0, Real, "1/s", 0.0..=1000.0, step 0.1;
+        /// Stiffness along the threads: 1 does not stretch, see [`DistanceConstraint`](super::DistanceConstraint).
+        stretch_stiffness: f32 = 1.0, Fraction, "1", 0.0..=1.0, step 0.01;
+        /// Stiffness against shear. A cloth that cannot shear cannot drape either.
+        shear_stiffness: f32 = 0.2, Fraction, "1", 0.0..=1.0, step 0.01;
+        /// Stiffness against bending.
+        bend_stiffness: f32 = 0.002, Fraction, "1", 0.0..=1.0, step 0.001;
+        /// How much farther than at rest a particle may be from the pins that it is tethered to.
+        tether_slack: f32 = 0.0003, Fraction, "1", 0.0..=1.0, step 0.0001;
+        /// Distance kept from colliders.
+        thickness: f32 = 0.01, Real, "m", 0.0..=100.0, step 0.001;
+        /// Coefficient of friction with colliders.
+        friction: f32 = 0.4, Real, "1", 0.0..=10.0, step 0.05;
+        /// Density of the air.
+        air_density: f32 = 1.2, Real, "kg/m^3", 0.0..=10000.0, step 0.1;
+        /// Drag coefficient of a face across the wind.
+        drag: f32 = 1.0, Real, "1", 0.0..=100.0, step 0.1;
+        /// Lift coefficient.
+        lift: f32 = 0.5, Real, "1", 0.0..=100.0, step 0.1;
+        /// Speed that nothing exceeds, in sizes of the cloth a second.
+        max_speed: f32 = 50.0, Real, "1/s", 0.01..=1000000.0, step 1.0;
+    } choices {
+        /// How the constraints are solved.
+        scheme: ClothScheme;
+        /// Whether pins hold all of the cloth.
+        tethers: Tethers;
+    }
+}
+
+/// How the constraints of a cloth are solved, by impulses in each case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
+pub enum ClothScheme {
+    /// Displacements corrected along the directions at the start of a substep
+    /// (SHAKE, Ryckaert et al. 1977; of second order), in sweeps forward and
+    /// backward, then tethers. Solved in an order of its own.
+    #[default]
+    Fast,
+    /// As `Fast` along the list, gravity as two half kicks, and a second pass
+    /// that makes the velocities fit too (RATTLE, Andersen 1983). No tethers.
+    Accurate,
+    /// The impulse-based scheme of Bender & Schmitt (2006) along the list:
+    /// predicted directions, positions, then velocities. All constraints are
+    /// rigid; no tethers, no limit of the speed, and pins jump to their targets.
+    Reference,
+}
+
+impl ClothScheme {
+    /// All schemes.
+    pub const ALL: [Self; 3] = [Self::Fast, Self::Accurate, Self::Reference];
+
+    /// Name in plain words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fast => "fast",
+            Self::Accurate => "accurate",
+            Self::Reference => "reference",
+        }
+    }
+}
+
+/// Unilateral long-range attachments (Kim, Chentanez & Müller 2012): no
+/// particle gets farther from a pin than the cloth is long between them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
+pub enum Tethers {
+    /// To the two nearest pins along the cloth.
+    #[default]
+    Nearest,
+    /// None.
+    Off,
+}

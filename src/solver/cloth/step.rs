@@ -1,0 +1,381 @@
+//! A step of a cloth.
+
+use core::time::Duration;
+
+use bevy_platform::time::Instant;
+
+use super::collision::{Body, Contact, collide};
+use super::ibds::{self, Particles};
+use super::kernels::{self, Components};
+use super::pins::Held;
+use super::plan::{Plan, vector};
+use super::state::{check_constraints, check_finite};
+use super::tethers::TetherSet;
+use super::topology::extent;
+use super::wind::{Air, area_vector};
+use super::{Cloth, ClothScheme, ClothStage, ClothStats, ConstraintKind, Surroundings, Tethers};
+use crate::solver::error::FluidError;
+use crate::solver::time_step::check_step;
+use crate::solver::vector::Vector;
+
+/// What steps work with; all of it follows from the cloth.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Work<V> {
+    pub plan: Plan,
+    pub tethers: TetherSet,
+    pub held: Vec<Held<V>>,
+    pub pin_targets: Vec<V>,
+    /// Size of the rest shape in metres.
+    pub size: f32,
+    held_particles: Vec<u32>,
+    held_slots: Vec<u32>,
+    components: Components,
+    particles: Particles<V>,
+    /// Inverse masses by particle.
+    inverse: Vec<f32>,
+    /// Faces of the air at each particle.
+    faces: Vec<f32>,
+}
+
+/// The substeps of a step.
+#[derive(Clone, Copy)]
+struct Substeps<'a, V> {
+    count: u32,
+    /// Length of one in seconds.
+    h: f32,
+    /// Part of the velocity that is kept in one.
+    kept: f32,
+    around: &'a Surroundings<'a, V>,
+}
+
+impl<V: Vector> Cloth<V> {
+    /// One step of `dt` seconds.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] if `dt`, the surroundings or anything that was
+    /// changed since the last step is out of range; nothing is done then.
+    pub fn step(&mut self, dt: f32, around: &Surroundings<V>) -> Result<(), FluidError> {
+        check_step("time_step", dt)?;
+        around.validate()?;
+        check_finite("positions", &self.positions)?;
+        check_finite("velocities", &self.velocities)?;
+        if self.stale {
+            check_constraints(&self.constraints, self.len())?;
+        }
+        let begin = Instant::now();
+        self.stats = ClothStats { dt, constraints: self.constraints.len(), ..Default::default() };
+        self.prepare();
+        self.blow(dt, around);
+        let h = dt / self.settings.substeps as f32;
+        let kept = (-self.settings.damping * h).exp();
+        let substeps = Substeps { count: self.settings.substeps, h, kept, around };
+        self.add_time(ClothStage::Forces, begin.elapsed());
+        match self.settings.scheme {
+            ClothScheme::Fast => self.step_fast(substeps),
+            ClothScheme::Accurate => self.step_accurate(substeps),
+            ClothScheme::Reference => self.step_reference(substeps),
+        }
+        let begin = Instant::now();
+        self.stats.measure_strain(&self.positions, &self.constraints, &self.settings);
+        self.stats.measure_motion(
+            &self.positions,
+            &self.velocities,
+            &self.masses,
+            around.gravity,
+        );
+        self.add_time(ClothStage::Integrate, begin.elapsed());
+        Ok(())
+    }
+
+    fn add_time(&mut self, stage: ClothStage, duration: Duration) {
+        self.stats.durations[stage as usize] += duration;
+    }
+
+    /// Brings what follows from the cloth up to date.
+    fn prepare(&mut self) {
+        let count = self.len();
+        if self.stale {
+            self.work.plan.rebuild(count, self.grid, &self.constraints);
+            self.work.size = extent(&self.rest_positions);
+            self.count_faces();
+        }
+        self.list_held();
+        let work = &mut self.work;
+        if self.stale || self.stale_pins {
+            work.held_particles.clear();
+            work.held_particles.extend(work.held.iter().map(|held| held.particle));
+            let slots = work.held_particles.iter().map(|&p| work.plan.slot[p as usize]);
+            work.held_slots.clear();
+            work.held_slots.extend(slots);
+            let pins = &work.held_particles;
+            work.tethers.rebuild(&self.rest_positions, &self.constraints, pins, &work.plan.slot);
+        }
+        work.inverse.clear();
+        work.inverse.extend(self.masses.iter().map(|mass| 1.0 / mass));
+        for held in &work.held {
+            work.inverse[held.particle as usize] = 0.0;
+        }
+        (self.stale, self.stale_pins) = (false, false);
+    }
+
+    /// How many faces meet the air at each particle.
+    fn count_faces(&mut self) {
+        let faces = &mut self.work.faces;
+        faces.clear();
+        faces.resize(self.positions.len(), 0.0);
+        if V::DIM == 3 {
+            self.triangles.iter().flatten().for_each(|&corner| faces[corner as usize] += 1.0);
+        } else {
+            let threads = self.constraints.iter().filter(|c| c.kind == ConstraintKind::Stretch);
+            threads.for_each(|c| [c.a, c.b].iter().for_each(|&end| faces[end as usize] += 1.0));
+        }
+    }
+
+    /// The impulses of the air.
+    fn blow(&mut self, dt: f32, around: &Surroundings<V>) {
+        let air = Air::new(&self.settings, around.wind, dt);
+        if !air.acts() || self.settings.scheme == ClothScheme::Reference {
+            return;
+        }
+        let Work { inverse, faces, .. } = &self.work;
+        let (x, v, masses) = (&self.positions, &mut self.velocities, &self.masses);
+        let share = |particle: u32| masses[particle as usize] / faces[particle as usize];
+        let mut push = |corners: &[u32], normal: V| {
+            let each = 1.0 / corners.len() as f32;
+            let (mut velocity, mut mass) = (V::ZERO, 0.0);
+            for &corner in corners {
+                velocity += v[corner as usize] * each;
+                mass += share(corner);
+            }
+            let impulse = air.impulse(velocity, normal, mass);
+            // To each as if all were as heavy.
+            let change = impulse * (1.0 / mass);
+            for &corner in corners {
+                let corner = corner as usize;
+                if inverse[corner] > 0.0 {
+                    v[corner] += change * (1.0 / faces[corner]);
+                }
+            }
+        };
+        if V::DIM == 3 {
+            for triangle in &self.triangles {
+                let [a, b, c] = triangle.map(|corner| x[corner as usize]);
+                push(triangle, area_vector(b - a, c - a));
+            }
+        } else {
+            for constraint in &self.constraints {
+                if constraint.kind == ConstraintKind::Stretch {
+                    let ends = [constraint.a, constraint.b];
+                    let edge = x[ends[1] as usize] - x[ends[0] as usize];
+                    push(&ends, area_vector(edge, edge));
+                }
+            }
+        }
+    }
+
+    fn step_fast(&mut self, substeps: Substeps<V>) {
+        let begin = Instant::now();
+        self.tame_held(substeps.h * substeps.count as f32);
+        let wide = kernels::wide();
+        self.load_components(substeps.h);
+        let tethered = self.settings.tethers == Tethers::Nearest
+            && self.settings.stretch_stiffness >= 1.0;
+        self.work.plan.prepare(&self.constraints, &self.settings, substeps.h);
+        self.add_time(ClothStage::Forces, begin.elapsed());
+        let h = substeps.h;
+        let gravity = (substeps.around.gravity * (h * h)).to_array();
+        let longest = self.settings.max_speed * self.work.size.max(f32::MIN_POSITIVE) * h;
+        let part = 1.0 / substeps.count as f32;
+        for substep in 0..substeps.count {
+            let begin = Instant::now();
+            let work = &mut self.work;
+            let components = &mut work.components;
+            fly::<V>(components, gravity, substeps.kept, longest);
+            for (held, &slot) in work.held.iter().zip(&work.held_slots) {
+                let u = (held.motion * part).to_array();
+                for k in 0..V::DIM {
+                    components.u[k][slot as usize] = u[k];
+                }
+            }
+            let flown = Instant::now();
+            for sweep in 0..self.settings.iterations {
+                work.plan.sweep::<V>(components, sweep % 2 == 1, wide);
+            }
+            self.stats.iterations += self.settings.iterations;
+            if tethered {
+                work.tethers.anchor::<V>(components, &work.held_slots);
+                work.tethers.pull::<V>(components, self.settings.tether_slack);
+            }
+            let solved = Instant::now();
+            let left = (substeps.count - 1 - substep) as f32 * h;
+            collide_all(components, &self.settings, substeps.around, h, left);
+            let collided = Instant::now();
+            advance::<V>(components);
+            let stages = [
+                (ClothStage::Forces, flown - begin),
+                (ClothStage::Constraints, solved - flown),
+                (ClothStage::Collisions, collided - solved),
+                (ClothStage::Integrate, collided.elapsed()),
+            ];
+            stages.into_iter().for_each(|(stage, duration)| self.add_time(stage, duration));
+        }
+        let begin = Instant::now();
+        self.store_components(h);
+        self.add_time(ClothStage::Integrate, begin.elapsed());
+    }
+
+    /// Brings the particles into the order of the plan.
+    fn load_components(&mut self, h: f32) {
+        let Work { plan, components, inverse, .. } = &mut self.work;
+        let particle = |&index: &u32| index as usize;
+        for k in 0..V::DIM {
+            let (x, u) = (&mut components.x[k], &mut components.u[k]);
+            x.clear();
+            x.extend(plan.particle.iter().map(particle).map(|i| self.positions[i].to_array()[k]));
+            u.clear();
+            let v = |i: usize| self.velocities[i].to_array()[k] * h;
+            u.extend(plan.particle.iter().map(particle).map(v));
+        }
+        components.w.clear();
+        components.w.extend(plan.particle.iter().map(particle).map(|i| inverse[i]));
+    }
+
+    fn store_components(&mut self, h: f32) {
+        let rate = 1.0 / h;
+        for slot in 0..self.len() {
+            let particle = self.work.plan.particle[slot] as usize;
+            let x = vector::<V>(&self.work.components.x, slot);
+            let v = vector::<V>(&self.work.components.u, slot) * rate;
+            self.store(particle, x, v);
+        }
+    }
+
+    /// Takes over the state of a particle, unless it is no number.
+    fn store(&mut self, particle: usize, x: V, v: V) {
+        if x.is_finite() && v.is_finite() {
+            self.positions[particle] = x;
+            self.velocities[particle] = v;
+        } else {
+            self.velocities[particle] = V::ZERO;
+            self.stats.restored += 1;
+        }
+    }
+
+    fn load_particles(&mut self) {
+        let Work { particles, inverse, .. } = &mut self.work;
+        particles.x.clone_from(&self.positions);
+        particles.v.clone_from(&self.velocities);
+        particles.w.clone_from(inverse);
+        particles.u.clear();
+        particles.u.resize(self.positions.len(), V::ZERO);
+    }
+
+    fn store_particles(&mut self) {
+        for particle in 0..self.len() {
+            let (x, v) = (self.work.particles.x[particle], self.work.particles.v[particle]);
+            self.store(particle, x, v);
+        }
+    }
+
+    fn step_reference(&mut self, substeps: Substeps<V>) {
+        let begin = Instant::now();
+        for held in &self.work.held {
+            self.positions[held.particle as usize] += held.motion;
+        }
+        self.load_particles();
+        let (gravity, h) = (substeps.around.gravity, substeps.h);
+        for _ in 0..substeps.count {
+            let particles = &mut self.work.particles;
+            ibds::reference(particles, &self.constraints, &self.settings, h, gravity);
+            if substeps.kept < 1.0 {
+                particles.v.iter_mut().for_each(|v| *v *= substeps.kept);
+            }
+        }
+        self.stats.iterations = substeps.count * self.settings.iterations;
+        self.store_particles();
+        self.add_time(ClothStage::Constraints, begin.elapsed());
+    }
+
+    fn step_accurate(&mut self, substeps: Substeps<V>) {
+        self.tame_held(substeps.h * substeps.count as f32);
+        self.load_particles();
+        let h = substeps.h;
+        let half = substeps.around.gravity * (0.5 * h);
+        let part = 1.0 / substeps.count as f32;
+        let longest = self.settings.max_speed * self.work.size.max(f32::MIN_POSITIVE) * h;
+        for substep in 0..substeps.count {
+            let begin = Instant::now();
+            let Work { particles, held, .. } = &mut self.work;
+            let Particles { u, v, .. } = particles;
+            for (u, &mut v) in u.iter_mut().zip(v) {
+                *u = (v * substeps.kept + half) * h;
+                let length = u.length();
+                if length > longest {
+                    *u *= longest / length;
+                }
+            }
+            for held in held.iter() {
+                u[held.particle as usize] = held.motion * part;
+            }
+            let constraints = &self.constraints;
+            self.stats.iterations +=
+                ibds::accurate_displacements(particles, constraints, &self.settings, h);
+            let solved = Instant::now();
+            let left = (substeps.count - 1 - substep) as f32 * h;
+            collide_all(particles, &self.settings, substeps.around, h, left);
+            let collided = Instant::now();
+            let Particles { x, u, v, w } = particles;
+            for (((x, u), v), &w) in x.iter_mut().zip(&*u).zip(v).zip(&*w) {
+                *x += *u;
+                *v = *u * (1.0 / h);
+                if w > 0.0 {
+                    *v += half;
+                }
+            }
+            ibds::match_velocities(particles, constraints, &self.settings);
+            let end = collided.elapsed();
+            self.add_time(ClothStage::Constraints, solved - begin + end);
+            self.add_time(ClothStage::Collisions, collided - solved);
+        }
+        self.store_particles();
+    }
+}
+
+fn fly<V: Vector>(components: &mut Components, gravity: [f32; 3], kept: f32, longest: f32) {
+    if V::DIM == 2 {
+        components.fly::<2>(gravity, kept);
+        components.limit::<2>(longest);
+    } else {
+        components.fly::<3>(gravity, kept);
+        components.limit::<3>(longest);
+    }
+}
+
+fn advance<V: Vector>(components: &mut Components) {
+    if V::DIM == 2 { components.advance::<2>() } else { components.advance::<3>() }
+}
+
+/// Keeps the particles out of all colliders.
+fn collide_all<V: Vector>(
+    body: &mut impl Body<V>,
+    settings: &super::ClothSettings,
+    around: &Surroundings<V>,
+    h: f32,
+    left: f32,
+) {
+    if around.colliders.is_empty() {
+        return;
+    }
+    let contact =
+        Contact { thickness: settings.thickness, friction: settings.friction, h, left };
+    let first = body.position(0) + body.displacement(0);
+    let (mut low, mut high) = (first, first);
+    for index in 1..body.count() {
+        let end = body.position(index) + body.displacement(index);
+        (low, high) = (low.min(end), high.max(end));
+    }
+    let bounds = ((low + high) * 0.5, 0.5 * (high - low).length());
+    for collider in around.colliders {
+        collide(body, collider, contact, bounds);
+    }
+}
