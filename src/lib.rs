@@ -86,6 +86,8 @@ pub mod solver;
 #[cfg(feature = "plugin")]
 mod boundary;
 #[cfg(feature = "plugin")]
+mod cloth;
+#[cfg(feature = "plugin")]
 mod diagnostics;
 #[cfg(feature = "plugin")]
 mod dimension;
@@ -115,6 +117,7 @@ pub use scene_asset::{FluidSceneOf, SceneAssetOf, SceneLoadError};
 #[cfg(feature = "plugin")]
 pub use {
     boundary::{BoundaryOf, BoundaryPrimitive},
+    cloth::{ClothAttachment, ClothAttachments, ClothColliderOf},
     diagnostics::FluidDiagnostics,
     dimension::Dimension,
     fluid::{FluidOf, FluidRefused, ParticleRemoved, TickStart},
@@ -126,7 +129,7 @@ pub use {
 
 /// Declares the names of one dimension.
 macro_rules! names {
-    ($feature:literal, $vector:ty, $fluid:ident, $particles:ident, $boundary:ident, $world:ident, $scene:ident, $root:ident, $asset:ident) => {
+    ($feature:literal, $vector:ty, $fluid:ident, $particles:ident, $boundary:ident, $cloth:ident, $collider:ident, $world:ident, $scene:ident, $root:ident, $asset:ident) => {
         /// A body of fluid.
         #[cfg(all(feature = "plugin", feature = $feature))]
         pub type $fluid = FluidOf<$vector>;
@@ -136,6 +139,12 @@ macro_rules! names {
         /// A wall or an obstacle.
         #[cfg(all(feature = "plugin", feature = $feature))]
         pub type $boundary = BoundaryOf<$vector>;
+        /// A cloth, a rope or a chain.
+        #[cfg(feature = $feature)]
+        pub type $cloth = solver::cloth::Cloth<$vector>;
+        /// A solid that cloth meets.
+        #[cfg(all(feature = "plugin", feature = $feature))]
+        pub type $collider = ClothColliderOf<$vector>;
         /// The solver's world of all fluids.
         #[cfg(all(feature = "plugin", feature = $feature))]
         pub type $world = FluidWorldOf<$vector>;
@@ -157,6 +166,8 @@ names!(
     Fluid2d,
     FluidParticles2d,
     Boundary2d,
+    Cloth2d,
+    ClothCollider2d,
     FluidWorld2d,
     Scene2d,
     FluidScene2d,
@@ -168,6 +179,8 @@ names!(
     Fluid3d,
     FluidParticles3d,
     Boundary3d,
+    Cloth3d,
+    ClothCollider3d,
     FluidWorld3d,
     Scene3d,
     FluidScene3d,
@@ -176,21 +189,25 @@ names!(
 
 /// What most apps use.
 pub mod prelude {
-    #[cfg(feature = "2d")]
-    pub use crate::FluidParticles2d;
-    #[cfg(feature = "3d")]
-    pub use crate::FluidParticles3d;
+    pub use crate::solver::cloth::{
+        ClothMesh, ClothScheme, ClothSettings, DistanceConstraint, collision::ColliderShape,
+    };
     pub use crate::solver::sampling::FluidShape;
     pub use crate::solver::settings::{
         DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, PressureSolver, WcsphSettings,
     };
     pub use crate::solver::time_step::TimeStep;
     #[cfg(all(feature = "plugin", feature = "2d"))]
-    pub use crate::{Boundary2d, Fluid2d, FluidWorld2d};
+    pub use crate::{Boundary2d, ClothCollider2d, Fluid2d, FluidWorld2d};
     #[cfg(all(feature = "plugin", feature = "3d"))]
-    pub use crate::{Boundary3d, Fluid3d, FluidWorld3d};
+    pub use crate::{Boundary3d, ClothCollider3d, Fluid3d, FluidWorld3d};
+    #[cfg(feature = "2d")]
+    pub use crate::{Cloth2d, FluidParticles2d};
+    #[cfg(feature = "3d")]
+    pub use crate::{Cloth3d, FluidParticles3d};
     #[cfg(feature = "plugin")]
     pub use crate::{
-        Fluid, FluidPlugin, FluidSchedule, FluidSettings, FluidStepSystems, FluidSystems,
+        ClothAttachment, ClothAttachments, Fluid, FluidPlugin, FluidSchedule, FluidSettings,
+        FluidStepSystems, FluidSystems,
     };
 }

@@ -158,9 +158,8 @@ impl<V: Vector> Collider<V> {
                 if length > 0.0 {
                     return (length, apart * (1.0 / length));
                 }
-                let nearest = (1..V::DIM).fold(0, |best, k| {
-                    if beyond[k] > beyond[best] { k } else { best }
-                });
+                let nearest =
+                    (1..V::DIM).fold(0, |best, k| if beyond[k] > beyond[best] { k } else { best });
                 let mut normal = [0.0; 3];
                 normal[nearest] = p[nearest].signum();
                 (beyond[nearest], V::from_array(normal))
@@ -306,9 +305,8 @@ pub(super) fn collide<V: Vector>(
         }
         let (x, u) = (body.position(index), body.displacement(index));
         let arm = x + u - origin;
-        let local = core::array::from_fn(|k| {
-            if k < V::DIM { arm.dot(collider.axes[k]) } else { 0.0 }
-        });
+        let local =
+            core::array::from_fn(|k| if k < V::DIM { arm.dot(collider.axes[k]) } else { 0.0 });
         let (distance, normal) = collider.distance(V::from_array(local));
         let depth = contact.thickness - distance;
         if depth <= 0.0 {

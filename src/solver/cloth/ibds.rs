@@ -39,7 +39,8 @@ pub(super) fn reference<V: Vector>(
     for _ in 0..settings.iterations {
         for constraint in constraints {
             let (a, b) = (constraint.a as usize, constraint.b as usize);
-            let predict = |i: usize| if w[i] > 0.0 { x[i] + (v[i] + gravity * h) * h } else { x[i] };
+            let predict =
+                |i: usize| if w[i] > 0.0 { x[i] + (v[i] + gravity * h) * h } else { x[i] };
             let apart = predict(a) - predict(b);
             let length = apart.length();
             let k = w[a] + w[b];

@@ -177,9 +177,7 @@ impl<V: Vector> Cloth<V> {
         let mut mean = V::ZERO;
         let share = 1.0 / held.len() as f32;
         held.iter().for_each(|held| mean += held.motion * share);
-        let jumps = |one: &Held<V>| {
-            one.motion.length() > far && (one.motion - mean).length() < far
-        };
+        let jumps = |one: &Held<V>| one.motion.length() > far && (one.motion - mean).length() < far;
         if held.iter().all(jumps) {
             self.positions.iter_mut().for_each(|x| *x += mean);
             held.iter_mut().for_each(|held| held.motion = held.motion - mean);

@@ -121,7 +121,11 @@ impl<V: Vector> ClothState<V> {
         if let Some([columns, rows]) = self.grid
             && u64::from(columns) * u64::from(rows) != count as u64
         {
-            return Err(FluidError::parameter("grid", self.grid, "columns and rows of all particles"));
+            return Err(FluidError::parameter(
+                "grid",
+                self.grid,
+                "columns and rows of all particles",
+            ));
         }
         for pin in self.pins.iter().chain(&self.grabbed) {
             if pin.particle as usize >= count {

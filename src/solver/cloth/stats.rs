@@ -21,8 +21,7 @@ pub enum ClothStage {
 
 impl ClothStage {
     /// All stages, in their order.
-    pub const ALL: [Self; 4] =
-        [Self::Forces, Self::Constraints, Self::Collisions, Self::Integrate];
+    pub const ALL: [Self; 4] = [Self::Forces, Self::Constraints, Self::Collisions, Self::Integrate];
 
     /// Name in snake case.
     pub fn name(self) -> &'static str {

@@ -77,12 +77,7 @@ impl<V: Vector> Cloth<V> {
         }
         let begin = Instant::now();
         self.stats.measure_strain(&self.positions, &self.constraints, &self.settings);
-        self.stats.measure_motion(
-            &self.positions,
-            &self.velocities,
-            &self.masses,
-            around.gravity,
-        );
+        self.stats.measure_motion(&self.positions, &self.velocities, &self.masses, around.gravity);
         self.add_time(ClothStage::Integrate, begin.elapsed());
         Ok(())
     }
@@ -178,8 +173,8 @@ impl<V: Vector> Cloth<V> {
         self.tame_held(substeps.h * substeps.count as f32);
         let wide = kernels::wide();
         self.load_components(substeps.h);
-        let tethered = self.settings.tethers == Tethers::Nearest
-            && self.settings.stretch_stiffness >= 1.0;
+        let tethered =
+            self.settings.tethers == Tethers::Nearest && self.settings.stretch_stiffness >= 1.0;
         self.work.plan.prepare(&self.constraints, &self.settings, substeps.h);
         self.add_time(ClothStage::Forces, begin.elapsed());
         let h = substeps.h;
@@ -366,8 +361,7 @@ fn collide_all<V: Vector>(
     if around.colliders.is_empty() {
         return;
     }
-    let contact =
-        Contact { thickness: settings.thickness, friction: settings.friction, h, left };
+    let contact = Contact { thickness: settings.thickness, friction: settings.friction, h, left };
     let first = body.position(0) + body.displacement(0);
     let (mut low, mut high) = (first, first);
     for index in 1..body.count() {

@@ -129,8 +129,7 @@ impl TetherSet {
             let first = bound(bound(end, a, long), b, other);
             let second = bound(bound(end, b, other), a, long);
             let part = if w[i] > 0.0 { 0.5 } else { 0.0 };
-            let change =
-                |k: usize| ((first[k] - end[k]) + (second[k] - end[k])) * part;
+            let change = |k: usize| ((first[k] - end[k]) + (second[k] - end[k])) * part;
             u[i] += change(0);
             v[i] += change(1);
             if DIM == 3 {
@@ -289,7 +288,8 @@ mod tests {
         // Cut between columns 1 and 2 but for the last row.
         let mut constraints = mesh.constraints.clone();
         let side = |particle: u32| (particle % 5 >= 2, particle / 5);
-        constraints.retain(|c| side(c.a).0 == side(c.b).0 || (side(c.a).1 == 3 && side(c.b).1 == 3));
+        constraints
+            .retain(|c| side(c.a).0 == side(c.b).0 || (side(c.a).1 == 3 && side(c.b).1 == 3));
         let slots: Vec<u32> = (0..20).collect();
         set.rebuild(&mesh.positions, &constraints, &[0], &slots);
         let long = set.length[0][2];

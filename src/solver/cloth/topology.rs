@@ -48,13 +48,7 @@ impl<V: Vector> ClothMesh<V> {
     /// # Errors
     /// [`FluidError::Parameter`] for no or too many particles, or steps that
     /// are not finite or have no length.
-    pub fn grid(
-        origin: V,
-        right: V,
-        down: V,
-        columns: u32,
-        rows: u32,
-    ) -> Result<Self, FluidError> {
+    pub fn grid(origin: V, right: V, down: V, columns: u32, rows: u32) -> Result<Self, FluidError> {
         let count = u64::from(columns) * u64::from(rows);
         for (name, value) in [("columns", columns), ("rows", rows)] {
             if value == 0 || count > MAX_PARTICLES as u64 {
@@ -75,8 +69,7 @@ impl<V: Vector> ClothMesh<V> {
             let across = move |row| (0..columns).map(move |column| (column, row));
             (0..rows).flat_map(across)
         };
-        let positions =
-            cells().map(|(c, r)| origin + right * c as f32 + down * r as f32).collect();
+        let positions = cells().map(|(c, r)| origin + right * c as f32 + down * r as f32).collect();
         let mut mesh = Self {
             positions,
             particle_of_vertex: (0..columns * rows).collect(),
@@ -87,8 +80,7 @@ impl<V: Vector> ClothMesh<V> {
         mesh.link(cells(), [1, 0], [columns, rows], lengths[0], ConstraintKind::Stretch);
         mesh.link(cells(), [0, 1], [columns, rows], lengths[1], ConstraintKind::Stretch);
         for (c, r) in cells().filter(|&(c, r)| c + 1 < columns && r + 1 < rows) {
-            let [a, b, x, y] =
-                [index(c, r), index(c + 1, r + 1), index(c + 1, r), index(c, r + 1)];
+            let [a, b, x, y] = [index(c, r), index(c + 1, r + 1), index(c + 1, r), index(c, r + 1)];
             for (a, b, rest_length) in [(a, b, lengths[2]), (x, y, lengths[3])] {
                 // Steps along one line make cells without area.
                 if rest_length > 0.0 {
@@ -117,10 +109,8 @@ impl<V: Vector> ClothMesh<V> {
     ) {
         for (c, r) in cells.filter(|&(c, r)| c + step[0] < columns && r + step[1] < rows) {
             let (a, b) = (r * columns + c, (r + step[1]) * columns + c + step[0]);
-            self.constraints.push(DistanceConstraint {
-                kind,
-                ..DistanceConstraint::link(a, b, rest_length)
-            });
+            self.constraints
+                .push(DistanceConstraint { kind, ..DistanceConstraint::link(a, b, rest_length) });
         }
     }
 
@@ -184,7 +174,8 @@ impl<V: Vector> ClothMesh<V> {
 
     fn add_triangles(&mut self, indices: &[u32]) {
         let mut seen: Vec<([u32; 3], usize)> = Vec::with_capacity(indices.len() / 3);
-        let corners = |three: &[u32; 3]| three.map(|vertex| self.particle_of_vertex[vertex as usize]);
+        let corners =
+            |three: &[u32; 3]| three.map(|vertex| self.particle_of_vertex[vertex as usize]);
         let all: Vec<[u32; 3]> = indices.as_chunks::<3>().0.iter().map(corners).collect();
         for (index, triangle) in all.iter().enumerate() {
             let mut key = *triangle;
