@@ -1,0 +1,4 @@
+//! Smoke on its grid.
+
+mod reproduction;
+mod support;
