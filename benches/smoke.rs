@@ -78,7 +78,9 @@ fn sweep(side: u32) -> f64 {
 }
 
 fn table() {
-    println!("| cells | ns a cell and sweep | projection ms (cold; iterations) | MacCormack step ms | plain step ms | forces, projection, advection, dye ms | bytes a cell |");
+    println!(
+        "| cells | ns a cell and sweep | projection ms (cold; iterations) | MacCormack step ms | plain step ms | forces, projection, advection, dye ms | bytes a cell |"
+    );
     for side in [64, 256, 512, 1024] {
         let cells = (side * side) as usize;
         let millis = cells as f64 / 1e6;

@@ -306,4 +306,3 @@ fn limited(value: f32, low: f32, high: f32) -> f32 {
     let value = if value > low { value } else { low };
     if value < high { value } else { high }
 }
-

@@ -97,28 +97,30 @@ pub(crate) fn fill_component(
             Walls::NoSlip => -1.0,
             Walls::FreeSlip => 1.0,
         };
-        for_each_around(grid, axis, Some(component), |at| match (borders[axis], axis == component) {
-            (Border::Closed, true) => {
-                field[at] = 0.0;
-                field[at + stride] = 0.0;
-                field[at + last + stride] = 0.0;
-            }
-            (Border::Open, true) => field[at] = field[at + stride],
-            (Border::Periodic, true) => {
-                field[at + last + stride] = field[at + stride];
-                field[at] = field[at + last];
-            }
-            (Border::Closed, false) => {
-                field[at] = sign * field[at + stride];
-                field[at + last + stride] = sign * field[at + last];
-            }
-            (Border::Open, false) => {
-                field[at] = field[at + stride];
-                field[at + last + stride] = field[at + last];
-            }
-            (Border::Periodic, false) => {
-                field[at] = field[at + last];
-                field[at + last + stride] = field[at + stride];
+        for_each_around(grid, axis, Some(component), |at| {
+            match (borders[axis], axis == component) {
+                (Border::Closed, true) => {
+                    field[at] = 0.0;
+                    field[at + stride] = 0.0;
+                    field[at + last + stride] = 0.0;
+                }
+                (Border::Open, true) => field[at] = field[at + stride],
+                (Border::Periodic, true) => {
+                    field[at + last + stride] = field[at + stride];
+                    field[at] = field[at + last];
+                }
+                (Border::Closed, false) => {
+                    field[at] = sign * field[at + stride];
+                    field[at + last + stride] = sign * field[at + last];
+                }
+                (Border::Open, false) => {
+                    field[at] = field[at + stride];
+                    field[at + last + stride] = field[at + last];
+                }
+                (Border::Periodic, false) => {
+                    field[at] = field[at + last];
+                    field[at + last + stride] = field[at + stride];
+                }
             }
         });
     }

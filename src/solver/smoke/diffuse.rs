@@ -156,8 +156,7 @@ impl Diffusion<'_> {
         let Some(face) = own_axis else {
             return if self.solids.contains(at) { own } else { value };
         };
-        let solid =
-            self.solids.contains(at) || self.solids.contains(at - self.grid.stride[face]);
+        let solid = self.solids.contains(at) || self.solids.contains(at - self.grid.stride[face]);
         match (solid && axis != face, self.walls) {
             (false, _) => value,
             (true, Walls::FreeSlip) => own,

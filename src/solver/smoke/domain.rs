@@ -95,7 +95,9 @@ impl<V: Vector> SmokeDomain<V> {
             return Err(FluidError::parameter(
                 "size",
                 self.size,
-                format_args!("1e-6 m to 1e6 m a cell, the same along each axis, here {cells:?} cells"),
+                format_args!(
+                    "1e-6 m to 1e6 m a cell, the same along each axis, here {cells:?} cells"
+                ),
             ));
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! What a game does to smoke between steps.
 
+use super::Smoke;
 use super::settings::SmokeScheme;
 use super::source::{SourceShape, Splat, check_position};
-use super::Smoke;
 use crate::solver::error::FluidError;
 use crate::solver::vector::Vector;
 
@@ -253,12 +253,12 @@ impl<V: Vector> Smoke<V> {
     }
 
     fn put_dye(&mut self, channel: usize, shape: SourceShape<V>, position: V, amount: f32) {
-        let splat = Splat::new(&self.domain, shape, position, [0.0; 3]);
+        let splat = Splat::new(&self.domain, shape, position, [0.0; 3]).unscaled();
         let density = amount / (splat.volume() * self.domain.cell_volume());
         if !density.is_finite() {
             return;
         }
-        self.for_cells(shape, position, |smoke, at, weight| {
+        self.for_places(&splat, |smoke, at, weight| {
             let value = &mut smoke.dye[channel][at];
             *value = (*value + weight * density).max(if density < 0.0 { 0.0 } else { *value });
         });
@@ -269,9 +269,13 @@ impl<V: Vector> Smoke<V> {
         &mut self,
         shape: SourceShape<V>,
         position: V,
-        mut work: impl FnMut(&mut Self, usize, f32),
+        work: impl FnMut(&mut Self, usize, f32),
     ) {
-        let splat = Splat::new(&self.domain, shape, position, [0.0; 3]);
+        self.for_places(&Splat::new(&self.domain, shape, position, [0.0; 3]), work);
+    }
+
+    /// Calls `work` for each free cell of a splat with its weight.
+    fn for_places(&mut self, splat: &Splat, mut work: impl FnMut(&mut Self, usize, f32)) {
         let within = self.grid.cells.map(|cells| [1, cells as i32]);
         let within = if V::DIM == 3 { within } else { [within[0], within[1], [0, 0]] };
         let grid = self.grid;

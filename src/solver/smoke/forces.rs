@@ -96,7 +96,11 @@ impl Confinement<'_> {
         size: &mut [f32],
         force: &mut [Vec<f32>; 3],
     ) {
-        if grid.dim == 3 { self.add_as::<3>(grid, velocity, size, force) } else { self.add_as::<2>(grid, velocity, size, force) }
+        if grid.dim == 3 {
+            self.add_as::<3>(grid, velocity, size, force)
+        } else {
+            self.add_as::<2>(grid, velocity, size, force)
+        }
     }
 
     fn add_as<const DIM: usize>(
@@ -142,13 +146,7 @@ impl Confinement<'_> {
 
     /// One component of the change of velocity in a cell.
     #[inline(always)]
-    fn force<const DIM: usize>(
-        &self,
-        middle: Middle,
-        size: &[f32],
-        axis: usize,
-        at: usize,
-    ) -> f32 {
+    fn force<const DIM: usize>(&self, middle: Middle, size: &[f32], axis: usize, at: usize) -> f32 {
         let grid = middle.grid;
         if self.solids.any() && !self.solids.is_far(at, 0.0) {
             // The jump of velocity at a solid is no eddy.

@@ -30,9 +30,7 @@ mod view;
 
 pub use domain::{MAX_CELLS, MAX_CELLS_ALONG, MIN_CELLS, SmokeDomain};
 pub use obstacle::SmokeObstacle;
-pub use settings::{
-    Advection, Border, SmokePressure, SmokeScheme, SmokeSettings, TotalDye, Walls,
-};
+pub use settings::{Advection, Border, SmokePressure, SmokeScheme, SmokeSettings, TotalDye, Walls};
 pub use source::{SmokeSource, SourceShape};
 pub use state::SmokeState;
 pub use stats::{SmokeStage, SmokeStats};
@@ -120,7 +118,8 @@ impl<V: Vector> Smoke<V> {
         check_settings(&settings, &domain)?;
         let grid = domain.grid();
         let field = || vec![0.0; grid.len()];
-        let vector = || core::array::from_fn(|axis| if axis < V::DIM { field() } else { Vec::new() });
+        let vector =
+            || core::array::from_fn(|axis| if axis < V::DIM { field() } else { Vec::new() });
         let mut smoke = Self {
             domain,
             grid,

@@ -82,9 +82,8 @@ impl Multigrid {
 
     /// Bytes of all buffers.
     pub(crate) fn bytes(&self) -> usize {
-        let level = |level: &Level| {
-            level.inverse.len() + level.weights.iter().map(Vec::len).sum::<usize>()
-        };
+        let level =
+            |level: &Level| level.inverse.len() + level.weights.iter().map(Vec::len).sum::<usize>();
         let coarse = self.coarse.iter();
         let coarse: usize = coarse.map(|c| level(&c.level) + c.pressure.len() + c.rhs.len()).sum();
         4 * (level(&self.fine) + coarse + self.natural.len())

@@ -75,7 +75,11 @@ impl<V: Vector> SmokeObstacle<V> {
                 // Written so that what is not a number is refused as well.
                 if !((product - expected).abs() <= 1e-3) {
                     let axes = &self.axes[..V::DIM];
-                    return Err(FluidError::parameter("axes", axes, "unit vectors at right angles"));
+                    return Err(FluidError::parameter(
+                        "axes",
+                        axes,
+                        "unit vectors at right angles",
+                    ));
                 }
             }
         }
@@ -99,7 +103,11 @@ impl<V: Vector> SmokeObstacle<V> {
                     return Err(FluidError::parameter(name, points[index], "finite components, m"));
                 }
                 if points.is_empty() {
-                    return Err(FluidError::parameter("points", points.len(), "at least one point"));
+                    return Err(FluidError::parameter(
+                        "points",
+                        points.len(),
+                        "at least one point",
+                    ));
                 }
             }
             _ => {}
@@ -157,7 +165,8 @@ impl<V: Vector> SmokeObstacle<V> {
                 filled(local.length() - radius.max(thinnest), *fill)
             }
             BoundaryShape::Polyline { points, closed } => {
-                let back = (*closed && points.len() > 2).then(|| (points[points.len() - 1], points[0]));
+                let back =
+                    (*closed && points.len() > 2).then(|| (points[points.len() - 1], points[0]));
                 let lone = (points.len() == 1).then(|| (points[0], points[0]));
                 let mut segments =
                     points.windows(2).map(|pair| (pair[0], pair[1])).chain(back).chain(lone);
@@ -235,9 +244,8 @@ impl<V: Vector> SmokeObstacle<V> {
             // Half a cell apart, samples of a surface leave no cell out.
             for sample in self.shape.samples(0.5 * side)? {
                 let place = domain.to_cells(self.world(sample)).map(|place| (place + 0.5).floor());
-                let inside = |axis: usize| {
-                    place[axis] >= 1.0 && place[axis] <= grid.cells[axis] as f32
-                };
+                let inside =
+                    |axis: usize| place[axis] >= 1.0 && place[axis] <= grid.cells[axis] as f32;
                 if (0..V::DIM).all(inside) {
                     let last = if V::DIM == 3 { place[2] as usize } else { 0 };
                     mark([place[0] as usize, place[1] as usize, last]);

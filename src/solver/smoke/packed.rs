@@ -48,6 +48,7 @@ impl Level {
         });
         let width = grid.stride[1] / 2;
         let half = grid.len() / 2;
+        let periodic = core::array::from_fn(|axis| axis < grid.dim && periodic[axis]);
         Self { grid, width, half, inverse: vec![0.0; grid.len()], weights, periodic }
     }
 
@@ -73,18 +74,24 @@ impl Level {
         self.width * self.grid.plane_rows()
     }
 
-    /// The weighted sum of a cell's neighbours for each cell of a span.
+    /// Runs an operation over the cells of a span.
     #[inline(always)]
-    fn neighbor_sums<const DIM: usize, const WEIGHTED: bool>(
+    fn run<O: Operation, const DIM: usize, const WEIGHTED: bool>(
         &self,
         span: Span,
         colour: usize,
-        other: &[f32],
-        mut take: impl FnMut(usize, f32),
+        out: &mut [f32],
+        p: Colours,
+        rhs: &[f32],
+        factor: f32,
     ) {
         let Span { odd, start, count, .. } = span;
         let (row, plane) = (self.width, self.plane());
         let side_start = if odd == 0 { start - 1 } else { start + 1 };
+        let (own, other) = (p.own, p.other);
+        let inverse = &self.part(&self.inverse, colour)[start..][..count];
+        let rhs = if rhs.is_empty() { inverse } else { &self.part(rhs, colour)[start..][..count] };
+        let own = if own.is_empty() { inverse } else { &own[start..][..count] };
         let same = &other[start..][..count];
         let side = &other[side_start..][..count];
         let south = &other[start - row..][..count];
@@ -94,40 +101,41 @@ impl Level {
         } else {
             (same, same)
         };
-        if !WEIGHTED {
-            for x in 0..count {
-                let mut sum = (same[x] + side[x]) + (south[x] + north[x]);
-                if DIM == 3 {
-                    sum += down[x] + up[x];
-                }
-                take(x, sum);
+        let weights = |axis: usize, upper: bool| {
+            if !WEIGHTED || axis >= DIM {
+                return same;
             }
-            return;
-        }
-        let [west_own, south_own, down_own] =
-            self.weights.each_ref().map(|weights| self.part(weights, colour));
-        let [west_other, south_other, down_other] =
-            self.weights.each_ref().map(|weights| self.part(weights, 1 - colour));
-        let (w_same, w_side) = if odd == 0 {
-            (&west_other[start..][..count], &west_own[start..][..count])
-        } else {
-            (&west_own[start..][..count], &west_other[start + 1..][..count])
+            // The weight of the upper neighbour is that cell's own.
+            let stride = [0, row, plane][axis];
+            let from = match (axis, upper) {
+                (0, true) if odd == 1 => start + 1,
+                (_, true) => start + stride,
+                (_, false) => start,
+            };
+            let colour = if upper { 1 - colour } else { colour };
+            &self.part(&self.weights[axis], colour)[from..][..count]
         };
-        let w_south = &south_own[start..][..count];
-        let w_north = &south_other[start + row..][..count];
-        let (w_down, w_up) = if DIM == 3 {
-            (&down_own[start..][..count], &down_other[start + plane..][..count])
-        } else {
-            (w_same, w_same)
-        };
-        for x in 0..count {
-            let mut sum = (same[x] * w_same[x] + side[x] * w_side[x])
-                + (south[x] * w_south[x] + north[x] * w_north[x]);
-            if DIM == 3 {
-                sum += down[x] * w_down[x] + up[x] * w_up[x];
-            }
-            take(x, sum);
-        }
+        // Of the two neighbours along x one lies in the same place, above or below.
+        let (w_same, w_side) = (weights(0, odd == 0), weights(0, odd == 1));
+        each::<O, DIM, WEIGHTED>(
+            &mut out[..count],
+            own,
+            rhs,
+            inverse,
+            same,
+            side,
+            south,
+            north,
+            down,
+            up,
+            w_same,
+            w_side,
+            weights(1, false),
+            weights(1, true),
+            weights(2, false),
+            weights(2, true),
+            factor,
+        );
     }
 
     /// The half of an array that holds a colour.
@@ -175,21 +183,15 @@ impl Level {
         threads: Threads,
     ) {
         let (own, other) = self.split(p, colour);
-        let (rhs, inverse) = (self.part(rhs, colour), self.part(&self.inverse, colour));
         let mut nothing = vec![(); self.grid.chunks()];
         self.grid.for_rows_with(threads, self.width, [own], &mut nothing, |row, [out], ()| {
             let span = self.span(row, colour);
-            let out = &mut out[span.first..][..span.count];
-            let rhs = &rhs[span.start..][..span.count];
-            let inverse = &inverse[span.start..][..span.count];
+            let out = &mut out[span.first..];
+            let p = Colours { own: &[], other };
             if omega == 1.0 {
-                self.neighbor_sums::<DIM, WEIGHTED>(span, colour, other, |x, sum| {
-                    out[x] = (rhs[x] + sum) * inverse[x];
-                });
+                self.run::<Relax, DIM, WEIGHTED>(span, colour, out, p, rhs, omega);
             } else {
-                self.neighbor_sums::<DIM, WEIGHTED>(span, colour, other, |x, sum| {
-                    out[x] += omega * ((rhs[x] + sum) * inverse[x] - out[x]);
-                });
+                self.run::<OverRelax, DIM, WEIGHTED>(span, colour, out, p, rhs, omega);
             }
         });
     }
@@ -217,22 +219,22 @@ impl Level {
         self.wrap(p);
     }
 
-    /// Writes `out = scale (A p - rhs)` for both colours, 0 where there is no
-    /// equation, and returns the sum of p out over all cells.
+    /// Writes `out = A p`, or the residual `rhs - A p` where there is a right-hand
+    /// side, for both colours, 0 where there is no equation; returns the sum of
+    /// p out over all cells.
     pub(crate) fn apply(
         &self,
         p: &[f32],
         rhs: Option<&[f32]>,
-        scale: f32,
         out: &mut [f32],
         sums: &mut [f64],
         threads: Threads,
     ) -> f64 {
         match (self.grid.dim, self.is_weighted()) {
-            (3, false) => self.apply_as::<3, false>(p, rhs, scale, out, sums, threads),
-            (3, true) => self.apply_as::<3, true>(p, rhs, scale, out, sums, threads),
-            (_, false) => self.apply_as::<2, false>(p, rhs, scale, out, sums, threads),
-            (_, true) => self.apply_as::<2, true>(p, rhs, scale, out, sums, threads),
+            (3, false) => self.apply_as::<3, false>(p, rhs, out, sums, threads),
+            (3, true) => self.apply_as::<3, true>(p, rhs, out, sums, threads),
+            (_, false) => self.apply_as::<2, false>(p, rhs, out, sums, threads),
+            (_, true) => self.apply_as::<2, true>(p, rhs, out, sums, threads),
         }
     }
 
@@ -240,7 +242,6 @@ impl Level {
         &self,
         p: &[f32],
         rhs: Option<&[f32]>,
-        scale: f32,
         out: &mut [f32],
         sums: &mut [f64],
         threads: Threads,
@@ -252,23 +253,14 @@ impl Level {
                 let span = self.span(row, colour);
                 let Span { first, start, count, .. } = span;
                 let out = &mut out[first..][..count];
-                let own = &self.part(p, colour)[start..][..count];
-                let inverse = &self.part(&self.inverse, colour)[start..][..count];
-                let other = self.part(p, 1 - colour);
-                let diagonal = |x: usize| if inverse[x] > 0.0 { 1.0 / inverse[x] } else { 0.0 };
+                let (own, other) = (self.part(p, colour), self.part(p, 1 - colour));
+                let both = Colours { own, other };
                 if let Some(rhs) = rhs {
-                    let rhs = &self.part(rhs, colour)[start..][..count];
-                    self.neighbor_sums::<DIM, WEIGHTED>(span, colour, other, |x, sum| {
-                        let value = diagonal(x) * own[x] - sum - rhs[x];
-                        out[x] = if inverse[x] > 0.0 { scale * value } else { 0.0 };
-                    });
+                    self.run::<Residual, DIM, WEIGHTED>(span, colour, out, both, rhs, 1.0);
                 } else {
-                    self.neighbor_sums::<DIM, WEIGHTED>(span, colour, other, |x, sum| {
-                        let value = diagonal(x) * own[x] - sum;
-                        out[x] = if inverse[x] > 0.0 { scale * value } else { 0.0 };
-                    });
+                    self.run::<Apply, DIM, WEIGHTED>(span, colour, out, both, &[], 1.0);
                 }
-                *sum += dot(own, out);
+                *sum += dot(&own[start..][..count], out);
             }
         });
         crate::solver::parallel::ordered_sum(sums)
@@ -311,23 +303,21 @@ impl Level {
                     let row = Row { index: j + k * self.grid.plane_rows(), j, k };
                     let span = self.span(row, 0);
                     let Span { first, start, count, odd } = span;
-                    let own = &self.part(p, 0)[start..][..count];
-                    let rhs = &self.part(rhs, 0)[start..][..count];
-                    let inverse = &self.part(&self.inverse, 0)[start..][..count];
-                    let residual = |x: usize, sum: f32| {
-                        let diagonal = 1.0 / inverse[x];
-                        if inverse[x] > 0.0 { rhs[x] + sum - diagonal * own[x] } else { 0.0 }
-                    };
-                    let other = self.part(p, 1);
+                    let both = Colours { own: self.part(p, 0), other: self.part(p, 1) };
                     if halved[0] {
-                        let out = &mut out[first + odd..][..count];
-                        self.neighbor_sums::<DIM, WEIGHTED>(span, 0, other, |x, sum| {
-                            out[x] += residual(x, sum);
-                        });
-                    } else {
-                        self.neighbor_sums::<DIM, WEIGHTED>(span, 0, other, |x, sum| {
-                            out[2 * (first + x) + odd] += residual(x, sum);
-                        });
+                        let out = &mut out[first + odd..];
+                        self.run::<AddResidual, DIM, WEIGHTED>(span, 0, out, both, rhs, 1.0);
+                        continue;
+                    }
+                    // Every second cell of the row: by way of a piece of it.
+                    let mut piece = [0.0; PIECE];
+                    for from in (0..count).step_by(PIECE) {
+                        let count = PIECE.min(count - from);
+                        let span = Span { start: start + from, count, ..span };
+                        self.run::<Residual, DIM, WEIGHTED>(span, 0, &mut piece, both, rhs, 1.0);
+                        for (x, residual) in piece[..count].iter().enumerate() {
+                            out[2 * (first + from + x) + odd] += residual;
+                        }
                     }
                 }
             }
@@ -343,28 +333,35 @@ impl Level {
         natural: &[f32],
         threads: Threads,
     ) {
-        let parent = |index: usize, axis: usize| if halved[axis] { index.div_ceil(2) } else { index };
+        let parent =
+            |index: usize, axis: usize| if halved[axis] { index.div_ceil(2) } else { index };
         let (red, black) = p.split_at_mut(self.half);
         let mut nothing = vec![(); self.grid.chunks()];
-        self.grid.for_rows_with(threads, self.width, [red, black], &mut nothing, |row, outs, ()| {
-            let from = &natural[coarse.index(0, parent(row.j, 1), parent(row.k, 2))..];
-            for (colour, out) in outs.into_iter().enumerate() {
-                let Span { first, start, count, odd } = self.span(row, colour);
-                let out = &mut out[first..][..count];
-                let inverse = &self.part(&self.inverse, colour)[start..][..count];
-                if halved[0] {
-                    let from = &from[first + odd..][..count];
-                    for x in 0..count {
-                        out[x] += if inverse[x] > 0.0 { from[x] } else { 0.0 };
-                    }
-                } else {
-                    for x in 0..count {
-                        let from = from[2 * (first + x) + odd];
-                        out[x] += if inverse[x] > 0.0 { from } else { 0.0 };
+        self.grid.for_rows_with(
+            threads,
+            self.width,
+            [red, black],
+            &mut nothing,
+            |row, outs, ()| {
+                let from = &natural[coarse.index(0, parent(row.j, 1), parent(row.k, 2))..];
+                for (colour, out) in outs.into_iter().enumerate() {
+                    let Span { first, start, count, odd } = self.span(row, colour);
+                    let out = &mut out[first..][..count];
+                    let inverse = &self.part(&self.inverse, colour)[start..][..count];
+                    if halved[0] {
+                        let from = &from[first + odd..][..count];
+                        for x in 0..count {
+                            out[x] += if inverse[x] > 0.0 { from[x] } else { 0.0 };
+                        }
+                    } else {
+                        for x in 0..count {
+                            let from = from[2 * (first + x) + odd];
+                            out[x] += if inverse[x] > 0.0 { from } else { 0.0 };
+                        }
                     }
                 }
-            }
-        });
+            },
+        );
         self.wrap(p);
     }
 
@@ -372,15 +369,21 @@ impl Level {
     pub(crate) fn pack(&self, natural: &[f32], packed: &mut [f32], threads: Threads) {
         let (red, black) = packed.split_at_mut(self.half);
         let mut nothing = vec![(); self.grid.chunks()];
-        self.grid.for_rows_with(threads, self.width, [red, black], &mut nothing, |row, outs, ()| {
-            let from = &natural[row.index * 2 * self.width..][..2 * self.width];
-            for (colour, out) in outs.into_iter().enumerate() {
-                let Span { first, count, odd, .. } = self.span(row, colour);
-                for (x, out) in out[first..][..count].iter_mut().enumerate() {
-                    *out = from[2 * (first + x) + odd];
+        self.grid.for_rows_with(
+            threads,
+            self.width,
+            [red, black],
+            &mut nothing,
+            |row, outs, ()| {
+                let from = &natural[row.index * 2 * self.width..][..2 * self.width];
+                for (colour, out) in outs.into_iter().enumerate() {
+                    let Span { first, count, odd, .. } = self.span(row, colour);
+                    for (x, out) in out[first..][..count].iter_mut().enumerate() {
+                        *out = from[2 * (first + x) + odd];
+                    }
                 }
-            }
-        });
+            },
+        );
     }
 
     /// Copies colours into an array in natural order; border cells of the rows too.
@@ -391,7 +394,9 @@ impl Level {
             let odd_first = (row.j + row.k) & 1;
             let even = &self.part(packed, odd_first)[start..][..self.width];
             let odd = &self.part(packed, 1 - odd_first)[start..][..self.width];
-            for (pair, (even, odd)) in out.as_chunks_mut::<2>().0.iter_mut().zip(even.iter().zip(odd)) {
+            for (pair, (even, odd)) in
+                out.as_chunks_mut::<2>().0.iter_mut().zip(even.iter().zip(odd))
+            {
                 *pair = [*even, *odd];
             }
         });
@@ -427,7 +432,113 @@ impl Level {
     }
 }
 
+/// Cells of a row that are written by way of a buffer at a time.
+const PIECE: usize = 64;
+
+/// Unknowns of the colour of a pass, where it reads them, and of the other one.
+#[derive(Clone, Copy)]
+struct Colours<'a> {
+    own: &'a [f32],
+    other: &'a [f32],
+}
+
+/// What a pass does with the sum of a cell's neighbours.
+trait Operation {
+    fn apply(out: f32, sum: f32, own: f32, rhs: f32, inverse: f32, factor: f32) -> f32;
+}
+
+struct Relax;
+struct OverRelax;
+struct Apply;
+struct Residual;
+struct AddResidual;
+
+impl Operation for Relax {
+    #[inline(always)]
+    fn apply(_: f32, sum: f32, _: f32, rhs: f32, inverse: f32, _: f32) -> f32 {
+        (rhs + sum) * inverse
+    }
+}
+
+impl Operation for OverRelax {
+    #[inline(always)]
+    fn apply(out: f32, sum: f32, _: f32, rhs: f32, inverse: f32, omega: f32) -> f32 {
+        out + omega * ((rhs + sum) * inverse - out)
+    }
+}
+
+impl Operation for Apply {
+    #[inline(always)]
+    fn apply(_: f32, sum: f32, own: f32, _: f32, inverse: f32, _: f32) -> f32 {
+        let value = 1.0 / inverse * own - sum;
+        if inverse > 0.0 { value } else { 0.0 }
+    }
+}
+
+impl Operation for Residual {
+    #[inline(always)]
+    fn apply(_: f32, sum: f32, own: f32, rhs: f32, inverse: f32, _: f32) -> f32 {
+        let value = rhs + sum - 1.0 / inverse * own;
+        if inverse > 0.0 { value } else { 0.0 }
+    }
+}
+
+impl Operation for AddResidual {
+    #[inline(always)]
+    fn apply(out: f32, sum: f32, own: f32, rhs: f32, inverse: f32, factor: f32) -> f32 {
+        out + Residual::apply(out, sum, own, rhs, inverse, factor)
+    }
+}
+
+/// The loop of all passes. Slices are arguments of their own, and the function is
+/// not inlined, because only then the compiler knows that they do not overlap and
+/// uses vector instructions.
+#[inline(never)]
+fn each<O: Operation, const DIM: usize, const WEIGHTED: bool>(
+    out: &mut [f32],
+    own: &[f32],
+    rhs: &[f32],
+    inverse: &[f32],
+    same: &[f32],
+    side: &[f32],
+    south: &[f32],
+    north: &[f32],
+    down: &[f32],
+    up: &[f32],
+    w_same: &[f32],
+    w_side: &[f32],
+    w_south: &[f32],
+    w_north: &[f32],
+    w_down: &[f32],
+    w_up: &[f32],
+    factor: f32,
+) {
+    let n = out.len();
+    let (own, rhs, inverse) = (&own[..n], &rhs[..n], &inverse[..n]);
+    let (same, side, south, north) = (&same[..n], &side[..n], &south[..n], &north[..n]);
+    let (down, up) = (&down[..n], &up[..n]);
+    let (w_same, w_side, w_south, w_north) =
+        (&w_same[..n], &w_side[..n], &w_south[..n], &w_north[..n]);
+    let (w_down, w_up) = (&w_down[..n], &w_up[..n]);
+    for x in 0..n {
+        let mut sum = if WEIGHTED {
+            (same[x] * w_same[x] + side[x] * w_side[x])
+                + (south[x] * w_south[x] + north[x] * w_north[x])
+        } else {
+            (same[x] + side[x]) + (south[x] + north[x])
+        };
+        if DIM == 3 {
+            sum += if WEIGHTED { down[x] * w_down[x] + up[x] * w_up[x] } else { down[x] + up[x] };
+        }
+        out[x] = O::apply(out[x], sum, own[x], rhs[x], inverse[x], factor);
+    }
+}
+
 /// The cells along an axis that a coarse cell is made of.
-pub(crate) fn children(coarse: usize, halved: bool, cells: usize) -> core::ops::RangeInclusive<usize> {
+pub(crate) fn children(
+    coarse: usize,
+    halved: bool,
+    cells: usize,
+) -> core::ops::RangeInclusive<usize> {
     if halved { 2 * coarse - 1..=(2 * coarse).min(cells) } else { coarse..=coarse }
 }

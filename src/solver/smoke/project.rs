@@ -85,9 +85,8 @@ impl Projection {
                 let (up, high) = (grid.stride[1], grid.stride[2]);
                 let west = &u[start..][..length + 1];
                 let (south, north) = (&v[start..][..length], &v[start + up..][..length]);
-                let flux = |x: usize| {
-                    (west[2 * x + 1] - west[2 * x]) + (north[2 * x] - south[2 * x])
-                };
+                let flux =
+                    |x: usize| (west[2 * x + 1] - west[2 * x]) + (north[2 * x] - south[2 * x]);
                 if grid.dim == 2 {
                     for x in 0..span.count {
                         out[x] = if inverse[x] > 0.0 { -flux(x) - mean } else { 0.0 };
@@ -173,7 +172,9 @@ impl Projection {
         done.iterations = match settings.pressure {
             SmokePressure::Sweeps => solve.sweep(pressure, first),
             SmokePressure::RedBlack => solve.red_black(pressure, first),
-            SmokePressure::Multigrid => solve.conjugate_gradients(pressure, [&mut *first, second, third]),
+            SmokePressure::Multigrid => {
+                solve.conjugate_gradients(pressure, [&mut *first, second, third])
+            }
         };
         self.subtract_gradient(velocity, pressure, first, settings.borders(), threads);
         solids.hold(velocity);

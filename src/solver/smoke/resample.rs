@@ -1,9 +1,9 @@
 //! Smoke on another grid.
 
+use super::Smoke;
 use super::domain::SmokeDomain;
 use super::settings::SmokeScheme;
 use super::trace::Sampler;
-use super::Smoke;
 use crate::solver::error::FluidError;
 use crate::solver::vector::Vector;
 

@@ -41,7 +41,8 @@ impl Solids {
 
     /// Bytes of all buffers.
     pub(crate) fn bytes(&self) -> usize {
-        self.distance.capacity() + self.faces.iter().map(|faces| 8 * faces.capacity()).sum::<usize>()
+        self.distance.capacity()
+            + self.faces.iter().map(|faces| 8 * faces.capacity()).sum::<usize>()
     }
 
     /// Forgets all solids.

@@ -67,7 +67,7 @@ impl Solve<'_> {
             return false;
         }
         let fine = self.multigrid.fine();
-        fine.apply(p, Some(self.rhs), -1.0, scratch, self.sums, self.threads);
+        fine.apply(p, Some(self.rhs), scratch, self.sums, self.threads);
         largest(scratch) <= self.target
     }
 
@@ -83,12 +83,21 @@ impl Solve<'_> {
         search.fill(0.0);
         image.fill(0.0);
         let fine = self.multigrid.fine();
-        fine.apply(p, Some(self.rhs), -1.0, image, self.sums, threads);
+        fine.apply(p, Some(self.rhs), image, self.sums, threads);
         self.rhs.copy_from_slice(image);
         image.fill(0.0);
         if largest(self.rhs) <= self.target {
             return 0;
         }
+        let count = self.iterate(p, [z, search, image]);
+        // The border was left behind by the steps along the search.
+        self.multigrid.fine().wrap(p);
+        count
+    }
+
+    /// Iterations of conjugate gradients; returns their number.
+    fn iterate(&mut self, p: &mut [f32], [z, search, image]: [&mut [f32]; 3]) -> u32 {
+        let threads = self.threads;
         let mut last = 0.0;
         for count in 1..=self.limit {
             self.multigrid.cycle(z, self.rhs, threads);
@@ -97,7 +106,7 @@ impl Solve<'_> {
             last = along;
             self.turn(search, z, beta);
             let fine = self.multigrid.fine();
-            let curvature = fine.apply(search, None, 1.0, image, self.sums, threads);
+            let curvature = fine.apply(search, None, image, self.sums, threads);
             // Rounding has the last word: nothing more can be gained.
             if !(along > 0.0 && curvature > 0.0) {
                 return count;
@@ -130,15 +139,21 @@ impl Solve<'_> {
         let fine = self.multigrid.fine();
         let (red, black) = search.split_at_mut(fine.half);
         let mut nothing = vec![(); fine.grid.chunks()];
-        fine.grid.for_rows_with(self.threads, fine.width, [red, black], &mut nothing, |row, outs, ()| {
-            let place = row.index * fine.width;
-            for (colour, out) in outs.into_iter().enumerate() {
-                let z = &fine.part(z, colour)[place..][..fine.width];
-                for (out, z) in out.iter_mut().zip(z) {
-                    *out = z + beta * *out;
+        fine.grid.for_rows_with(
+            self.threads,
+            fine.width,
+            [red, black],
+            &mut nothing,
+            |row, outs, ()| {
+                let place = row.index * fine.width;
+                for (colour, out) in outs.into_iter().enumerate() {
+                    let z = &fine.part(z, colour)[place..][..fine.width];
+                    for (out, z) in out.iter_mut().zip(z) {
+                        *out = z + beta * *out;
+                    }
                 }
-            }
-        });
+            },
+        );
         fine.wrap(search);
     }
 

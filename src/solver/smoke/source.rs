@@ -96,9 +96,7 @@ impl<V: Vector> SourceShape<V> {
             return Ok(());
         }
         Err(match self {
-            Self::Ball { radius } => {
-                FluidError::parameter(name, radius, "positive and finite, m")
-            }
+            Self::Ball { radius } => FluidError::parameter(name, radius, "positive and finite, m"),
             Self::Box { half_size } => {
                 FluidError::parameter(name, half_size, "positive and finite, m")
             }
@@ -146,10 +144,12 @@ impl Splat {
         if !round {
             return splat;
         }
-        let volume = |radius: f32| if V::DIM == 2 {
-            core::f32::consts::PI / 3.0 * radius.powi(2)
-        } else {
-            32.0 / 105.0 * core::f32::consts::PI * radius.powi(3)
+        let volume = |radius: f32| {
+            if V::DIM == 2 {
+                core::f32::consts::PI / 3.0 * radius.powi(2)
+            } else {
+                32.0 / 105.0 * core::f32::consts::PI * radius.powi(3)
+            }
         };
         if reach[0] <= SUMMED {
             let mut sum = 0.0;
@@ -159,7 +159,13 @@ impl Splat {
         splat
     }
 
-    /// Integral over the true shape, in cells.
+    /// The splat with weights of 1 in the middle, however small the shape.
+    pub(crate) fn unscaled(mut self) -> Self {
+        self.scale = 1.0;
+        self
+    }
+
+    /// Sum of the weights over all places.
     pub(crate) fn volume(&self) -> f32 {
         if !self.round {
             return self.reach[..self.dim].iter().map(|half| 2.0 * half).product();

@@ -374,14 +374,8 @@ impl<V: Vector> Smoke<V> {
         }
         core::mem::swap(&mut self.velocity, &mut self.work.next);
         if to == SmokeScheme::StableFluids {
-            let stable = Stable {
-                grid,
-                dt: 0.0,
-                side: 1.0,
-                viscosity: 0.0,
-                diffusion: 0.0,
-                iterations: 0,
-            };
+            let stable =
+                Stable { grid, dt: 0.0, side: 1.0, viscosity: 0.0, diffusion: 0.0, iterations: 0 };
             for (axis, field) in self.velocity.iter_mut().enumerate().take(V::DIM) {
                 stable.border(field, Some(axis));
             }

@@ -145,7 +145,11 @@ impl Flow<'_> {
     /// Writes the way, in cells, that the air in the middle of each cell has
     /// come in this step, by the midpoint rule. Returns the longest component.
     pub(crate) fn trace(&self, trace: &mut [Vec<f32>; 3], longest: &mut [f32]) -> f32 {
-        if self.sampler.grid.dim == 3 { self.trace_as::<3>(trace, longest) } else { self.trace_as::<2>(trace, longest) }
+        if self.sampler.grid.dim == 3 {
+            self.trace_as::<3>(trace, longest)
+        } else {
+            self.trace_as::<2>(trace, longest)
+        }
     }
 
     fn trace_as<const DIM: usize>(&self, trace: &mut [Vec<f32>; 3], longest: &mut [f32]) -> f32 {
@@ -155,18 +159,30 @@ impl Flow<'_> {
         // In 2D the third array is empty: its rows would be none.
         if DIM == 2 {
             let [x, y, _] = outs;
-            grid.for_rows_with(self.threads, grid.stride[1], [x, y], longest, |row, [x, y], found| {
-                self.trace_row::<DIM>(row, [x, y, &mut []]);
-                *found = found.max(largest(&x[1..][..grid.cells[0]]));
-                *found = found.max(largest(&y[1..][..grid.cells[0]]));
-            });
+            grid.for_rows_with(
+                self.threads,
+                grid.stride[1],
+                [x, y],
+                longest,
+                |row, [x, y], found| {
+                    self.trace_row::<DIM>(row, [x, y, &mut []]);
+                    *found = found.max(largest(&x[1..][..grid.cells[0]]));
+                    *found = found.max(largest(&y[1..][..grid.cells[0]]));
+                },
+            );
         } else {
-            grid.for_rows_with(self.threads, grid.stride[1], outs, longest, |row, [x, y, z], found| {
-                self.trace_row::<DIM>(row, [x, y, z]);
-                for out in [x, y, z] {
-                    *found = found.max(largest(&out[1..][..grid.cells[0]]));
-                }
-            });
+            grid.for_rows_with(
+                self.threads,
+                grid.stride[1],
+                outs,
+                longest,
+                |row, [x, y, z], found| {
+                    self.trace_row::<DIM>(row, [x, y, z]);
+                    for out in [x, y, z] {
+                        *found = found.max(largest(&out[1..][..grid.cells[0]]));
+                    }
+                },
+            );
         }
         longest.iter().copied().fold(0.0, f32::max)
     }

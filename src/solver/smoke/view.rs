@@ -1,9 +1,9 @@
 //! Looking at smoke: at a point, and cell by cell for drawing.
 
+use super::Smoke;
 use super::forces::Middle;
 use super::settings::SmokeScheme;
 use super::trace::Sampler;
-use super::Smoke;
 use crate::solver::vector::Vector;
 
 /// A quantity of every cell.
@@ -54,9 +54,8 @@ impl<V: Vector> Smoke<V> {
     pub fn velocities(&self) -> impl Iterator<Item = V> + '_ {
         let grid = self.grid;
         grid.inner_rows().flat_map(move |row| {
-            (1..=grid.cells[0]).map(move |i| {
-                V::from_array(self.cell_velocity(grid.index(i, row.j, row.k)))
-            })
+            (1..=grid.cells[0])
+                .map(move |i| V::from_array(self.cell_velocity(grid.index(i, row.j, row.k))))
         })
     }
 
@@ -102,15 +101,18 @@ impl<V: Vector> Smoke<V> {
     /// A position in cells, if it lies in the domain.
     fn place(&self, position: V) -> Option<[f32; 3]> {
         let place = self.domain.to_cells(position);
-        let inside = |axis: usize| {
-            place[axis] >= 0.5 && place[axis] <= self.grid.cells[axis] as f32 + 0.5
-        };
+        let inside =
+            |axis: usize| place[axis] >= 0.5 && place[axis] <= self.grid.cells[axis] as f32 + 0.5;
         (0..V::DIM).all(inside).then_some(place)
     }
 
     fn sample(&self, field: &[f32], place: [f32; 3]) -> f32 {
         let sampler = Sampler::new(self.grid, self.settings.borders());
-        if V::DIM == 3 { sampler.sample::<3>(field, place) } else { sampler.sample::<2>(field, place) }
+        if V::DIM == 3 {
+            sampler.sample::<3>(field, place)
+        } else {
+            sampler.sample::<2>(field, place)
+        }
     }
 
     fn cell_velocity(&self, at: usize) -> [f32; 3] {

@@ -1,8 +1,6 @@
 //! Dye and velocity carried along.
 
-use bevy_fluid::solver::smoke::{
-    Advection, Border, Smoke, SmokeSettings, SmokeView, TotalDye,
-};
+use bevy_fluid::solver::smoke::{Advection, Border, Smoke, SmokeSettings, SmokeView, TotalDye};
 use bevy_math::Vec2;
 
 use super::support::{run, square};
@@ -90,10 +88,7 @@ fn turning(settings: SmokeSettings) -> Smoke<Vec2> {
     let pi = core::f32::consts::PI;
     smoke
         .fill_velocity(|p| {
-            Vec2::new(
-                (pi * p.x).sin() * (pi * p.y).cos(),
-                -(pi * p.x).cos() * (pi * p.y).sin(),
-            )
+            Vec2::new((pi * p.x).sin() * (pi * p.y).cos(), -(pi * p.x).cos() * (pi * p.y).sin())
         })
         .unwrap();
     smoke

@@ -4,8 +4,7 @@ use bevy_fluid::solver::error::FluidError;
 use bevy_fluid::solver::parallel::Threads;
 use bevy_fluid::solver::sampling::{BoundaryShape, Fill};
 use bevy_fluid::solver::smoke::{
-    Border, Smoke, SmokeDomain, SmokeObstacle, SmokeSettings, SmokeSource, SmokeView,
-    SourceShape,
+    Border, Smoke, SmokeDomain, SmokeObstacle, SmokeSettings, SmokeSource, SmokeView, SourceShape,
 };
 use bevy_math::{Vec2, Vec3};
 
@@ -35,9 +34,21 @@ fn grids_of_odd_sizes_work_and_impossible_ones_are_refused() {
         assert!(smoke.view(SmokeView::Speed).all(f32::is_finite), "{cells:?}");
         assert!(smoke.stats().divergence_after <= 1e-2 * smoke.stats().divergence_before);
     }
-    for cells in [[0, 0, 1], [2, 2, 1], [1, 64, 1], [64, 2, 1], [8193, 3, 1], [8192, 8192, 1], [u32::MAX, u32::MAX, 1]] {
+    for cells in [
+        [0, 0, 1],
+        [2, 2, 1],
+        [1, 64, 1],
+        [64, 2, 1],
+        [8193, 3, 1],
+        [8192, 8192, 1],
+        [u32::MAX, u32::MAX, 1],
+    ] {
         let unit = SmokeDomain { min: Vec2::ZERO, size: Vec2::ONE, cells };
-        assert_eq!(refused(Smoke::new(unit, SmokeSettings::default(), 1)), "domain.cells", "{cells:?}");
+        assert_eq!(
+            refused(Smoke::new(unit, SmokeSettings::default(), 1)),
+            "domain.cells",
+            "{cells:?}"
+        );
     }
     let deep = SmokeDomain { min: Vec3::ZERO, size: Vec3::ONE, cells: [400; 3] };
     assert_eq!(refused(Smoke::new(deep, SmokeSettings::default(), 1)), "domain.cells");

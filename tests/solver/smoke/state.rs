@@ -3,8 +3,7 @@
 use bevy_fluid::solver::parallel::Threads;
 use bevy_fluid::solver::sampling::{BoundaryShape, Fill};
 use bevy_fluid::solver::smoke::{
-    Border, Smoke, SmokeObstacle, SmokeScheme, SmokeSettings, SmokeSource, SmokeState,
-    SourceShape,
+    Border, Smoke, SmokeObstacle, SmokeScheme, SmokeSettings, SmokeSource, SmokeState, SourceShape,
 };
 use bevy_fluid::solver::vector::Vector;
 use bevy_math::{Vec2, Vec3};
@@ -17,10 +16,8 @@ use super::support::{domain, run};
 fn under_way<V: Vector>(cells: [u32; 3], settings: SmokeSettings) -> Smoke<V> {
     let mut smoke = Smoke::<V>::new(domain(cells), settings, 2).unwrap();
     let middle = smoke.domain().size * 0.5;
-    let mut ball = SmokeObstacle::new(
-        BoundaryShape::Ball { radius: 0.1, fill: Fill::Solid },
-        middle,
-    );
+    let mut ball =
+        SmokeObstacle::new(BoundaryShape::Ball { radius: 0.1, fill: Fill::Solid }, middle);
     ball.velocity = V::splat(0.3);
     smoke.set_obstacles([ball]).unwrap();
     let source = SmokeSource {

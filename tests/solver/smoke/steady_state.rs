@@ -3,8 +3,7 @@
 use bevy_fluid::solver::parallel::Threads;
 use bevy_fluid::solver::sampling::{BoundaryShape, Fill};
 use bevy_fluid::solver::smoke::{
-    Advection, Border, Smoke, SmokeDomain, SmokeObstacle, SmokePressure, SmokeScheme,
-    SmokeSettings,
+    Advection, Border, Smoke, SmokeDomain, SmokeObstacle, SmokePressure, SmokeScheme, SmokeSettings,
 };
 use bevy_math::{Vec2, Vec3};
 
