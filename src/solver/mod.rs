@@ -16,6 +16,7 @@ pub mod sampling;
 pub mod scene;
 pub mod settings;
 pub mod simulation;
+pub mod smoke;
 pub mod sph;
 pub mod stats;
 pub mod time_step;

@@ -11,6 +11,7 @@ mod physics;
 mod reproduction;
 mod scale;
 mod search;
+mod smoke;
 #[cfg(feature = "scene")]
 mod state;
 mod support;

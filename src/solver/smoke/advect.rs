@@ -1,0 +1,308 @@
+//! Advection: fields carried along by the flow.
+//!
+//! Plain: the value at the place where the air came from (Stam 1999).
+//! MacCormack: the error of going there and back again, halved, is taken off;
+//! the result stays between the values around that place, which keeps fields
+//! free of new extremes (Selle, Fedkiw, Kim, Liu & Rossignac 2008).
+
+use super::border::{Beyond, fill_cells, fill_component};
+use super::grid::Row;
+use super::settings::{Advection, Border, Walls};
+use super::solids::Solids;
+use super::trace::{Flow, Stencil};
+
+/// A way of advection, with the traces of [`Flow::trace`].
+#[derive(Clone, Copy)]
+pub(crate) struct Carry<'a> {
+    pub flow: Flow<'a>,
+    pub trace: &'a [Vec<f32>; 3],
+    pub advection: Advection,
+    pub borders: [Border; 3],
+    pub walls: Walls,
+}
+
+/// Room that dye may gain and lose without new extremes, for each cell.
+pub(crate) struct Room<'a> {
+    pub above: &'a mut [f32],
+    pub below: &'a mut [f32],
+}
+
+impl Carry<'_> {
+    /// Carries a field of cells. The border layer of `field` must be filled;
+    /// the result is in `out`, for `room` its room for correction.
+    pub(crate) fn cells(
+        &self,
+        field: &[f32],
+        beyond: Beyond,
+        ahead: &mut [f32],
+        out: &mut [f32],
+        room: Option<Room>,
+    ) {
+        if self.flow.sampler.grid.dim == 3 {
+            self.cells_as::<3>(field, beyond, ahead, out, room);
+        } else {
+            self.cells_as::<2>(field, beyond, ahead, out, room);
+        }
+    }
+
+    fn cells_as<const DIM: usize>(
+        &self,
+        field: &[f32],
+        beyond: Beyond,
+        ahead: &mut [f32],
+        out: &mut [f32],
+        room: Option<Room>,
+    ) {
+        let grid = self.flow.sampler.grid;
+        let plain = self.advection == Advection::Plain;
+        let first = if plain { &mut *out } else { &mut *ahead };
+        match room {
+            Some(Room { above, below }) if plain => {
+                let outs = [first, above, below];
+                grid.for_rows(self.flow.threads, outs, |row, [out, above, below]| {
+                    self.plain_row::<DIM, true>(field, row, out, Some((above, below)));
+                });
+            }
+            Some(Room { above, below }) => {
+                grid.for_rows(self.flow.threads, [first], |row, [out]| {
+                    self.plain_row::<DIM, false>(field, row, out, None);
+                });
+                fill_cells(&grid, ahead, self.borders, beyond);
+                let outs = [out, above, below];
+                let ahead = &*ahead;
+                grid.for_rows(self.flow.threads, outs, |row, [out, above, below]| {
+                    self.corrected_row::<DIM, true>(field, ahead, row, out, Some((above, below)));
+                });
+            }
+            None => {
+                grid.for_rows(self.flow.threads, [first], |row, [out]| {
+                    self.plain_row::<DIM, false>(field, row, out, None);
+                });
+                if plain {
+                    return;
+                }
+                fill_cells(&grid, ahead, self.borders, beyond);
+                let ahead = &*ahead;
+                grid.for_rows(self.flow.threads, [out], |row, [out]| {
+                    self.corrected_row::<DIM, false>(field, ahead, row, out, None);
+                });
+            }
+        }
+    }
+
+    /// The place a cell's air came from, and the solids if any are near.
+    #[inline(always)]
+    fn origin<const DIM: usize>(&self, row: Row, i: usize) -> ([f32; 3], Option<&Solids>) {
+        let at = row.index * self.flow.sampler.grid.stride[1] + i;
+        let mut point = [i as f32, row.j as f32, row.k as f32];
+        let mut longest = 0.0f32;
+        for axis in 0..DIM {
+            let way = self.trace[axis][at];
+            point[axis] -= way;
+            longest = longest.max(way.abs());
+        }
+        (point, self.flow.solids.filter(|solids| !solids.is_far(at, longest)))
+    }
+
+    #[inline(always)]
+    fn plain_row<const DIM: usize, const ROOM: bool>(
+        &self,
+        field: &[f32],
+        row: Row,
+        out: &mut [f32],
+        mut room: Option<(&mut [f32], &mut [f32])>,
+    ) {
+        let sampler = &self.flow.sampler;
+        for i in 1..=sampler.grid.cells[0] {
+            let (point, near) = self.origin::<DIM>(row, i);
+            let stencil = sampler.stencil::<DIM>(point);
+            let (value, low, high) = match near {
+                Some(solids) => self.beside_solids::<DIM>(field, solids, row, i, point),
+                None if ROOM => {
+                    let (low, high) = sampler.bounds::<DIM>(field, stencil);
+                    (sampler.mix::<DIM>(field, stencil), low, high)
+                }
+                None => (sampler.mix::<DIM>(field, stencil), 0.0, 0.0),
+            };
+            out[i] = value;
+            if ROOM && let Some((above, below)) = &mut room {
+                above[i] = high - value;
+                below[i] = value - low;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn corrected_row<const DIM: usize, const ROOM: bool>(
+        &self,
+        field: &[f32],
+        ahead: &[f32],
+        row: Row,
+        out: &mut [f32],
+        mut room: Option<(&mut [f32], &mut [f32])>,
+    ) {
+        let sampler = &self.flow.sampler;
+        let start = row.index * sampler.grid.stride[1];
+        for i in 1..=sampler.grid.cells[0] {
+            let at = start + i;
+            let (point, near) = self.origin::<DIM>(row, i);
+            let (value, low, high) = match near {
+                // Beside solids the way back is not known well enough.
+                Some(solids) => self.beside_solids::<DIM>(field, solids, row, i, point),
+                None => {
+                    let straight = self.flow.straight::<DIM>(at);
+                    let mut to = [i as f32, row.j as f32, row.k as f32];
+                    for axis in 0..DIM {
+                        to[axis] += 2.0 * straight[axis] - self.trace[axis][at];
+                    }
+                    let again = sampler.sample::<DIM>(ahead, to);
+                    let (low, high) = sampler.bounds::<DIM>(field, sampler.stencil::<DIM>(point));
+                    (limited(ahead[at] + 0.5 * (field[at] - again), low, high), low, high)
+                }
+            };
+            out[i] = value;
+            if ROOM && let Some((above, below)) = &mut room {
+                above[i] = high - value;
+                below[i] = value - low;
+            }
+        }
+    }
+
+    /// The value at a point among those of the cells around it that its own
+    /// cell reaches without crossing a solid, and their smallest and largest.
+    #[inline(never)]
+    fn beside_solids<const DIM: usize>(
+        &self,
+        field: &[f32],
+        solids: &Solids,
+        row: Row,
+        i: usize,
+        point: [f32; 3],
+    ) -> (f32, f32, f32) {
+        let sampler = &self.flow.sampler;
+        let grid = sampler.grid;
+        let at = row.index * grid.stride[1] + i;
+        if solids.contains(at) {
+            return (0.0, 0.0, 0.0);
+        }
+        let Stencil { at: lowest, part } = sampler.stencil::<DIM>(point);
+        let corner = |bits: usize| -> usize {
+            lowest + (0..DIM).map(|axis| (bits >> axis & 1) * grid.stride[axis]).sum::<usize>()
+        };
+        let own = (0..DIM).fold(0, |bits, axis| bits | usize::from(part[axis] > 0.5) << axis);
+        if solids.contains(corner(own)) {
+            return (field[at], field[at], field[at]);
+        }
+        let mut reached = 1usize << own;
+        for _ in 0..DIM {
+            for bits in 0..1 << DIM {
+                let beside = (0..DIM).any(|axis| reached >> (bits ^ 1 << axis) & 1 == 1);
+                if beside && !solids.contains(corner(bits)) {
+                    reached |= 1 << bits;
+                }
+            }
+        }
+        let (mut sum, mut weights) = (0.0, 0.0);
+        let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
+        for bits in (0..1usize << DIM).filter(|bits| reached >> bits & 1 == 1) {
+            let mut weight = 1.0;
+            for axis in 0..DIM {
+                weight *= if bits >> axis & 1 == 1 { part[axis] } else { 1.0 - part[axis] };
+            }
+            let value = field[corner(bits)];
+            sum += weight * value;
+            weights += weight;
+            (low, high) = (low.min(value), high.max(value));
+        }
+        (sum / weights, low, high)
+    }
+
+    /// Carries the component `axis` of the flow's own velocity; `ahead` is scratch.
+    /// Faces on closed and open borders keep what `out` held.
+    pub(crate) fn faces(&self, axis: usize, ahead: &mut [f32], out: &mut [f32]) {
+        if self.flow.sampler.grid.dim == 3 {
+            self.faces_as::<3>(axis, ahead, out);
+        } else {
+            self.faces_as::<2>(axis, ahead, out);
+        }
+    }
+
+    fn faces_as<const DIM: usize>(&self, axis: usize, ahead: &mut [f32], out: &mut [f32]) {
+        let sampler = &self.flow.sampler;
+        let grid = sampler.grid;
+        let field = &self.flow.velocity[axis][..];
+        let stride = grid.stride[axis];
+        let fixed = self.borders[axis] != Border::Periodic;
+        let plain = self.advection == Advection::Plain;
+        let first = if axis == 0 && fixed { 2 } else { 1 };
+        let is_fixed = |row: Row| fixed && axis > 0 && [0, row.j, row.k][axis] == 1;
+        let way = |at: usize, along: usize| {
+            0.5 * (self.trace[along][at - stride] + self.trace[along][at])
+        };
+        let target = if plain { &mut *out } else { &mut *ahead };
+        grid.for_rows(self.flow.threads, [target], |row, [out]| {
+            if is_fixed(row) {
+                return;
+            }
+            let start = row.index * grid.stride[1];
+            for i in first..=grid.cells[0] {
+                let mut point = [i as f32, row.j as f32, row.k as f32];
+                for along in 0..DIM {
+                    point[along] -= way(start + i, along);
+                }
+                out[i] = sampler.sample::<DIM>(field, point);
+            }
+        });
+        if plain {
+            return;
+        }
+        // Faces on the border were not written: they are as before.
+        if fixed {
+            grid.for_each_across(axis, |at| {
+                ahead[at + stride] = field[at + stride];
+                let last = at + (grid.cells[axis] + 1) * stride;
+                ahead[last] = field[last];
+            });
+        }
+        fill_component(&grid, ahead, axis, self.borders, self.walls);
+        let ahead = &*ahead;
+        grid.for_rows(self.flow.threads, [out], |row, [out]| {
+            if is_fixed(row) {
+                return;
+            }
+            let start = row.index * grid.stride[1];
+            for i in first..=grid.cells[0] {
+                let at = start + i;
+                let mut from = [i as f32, row.j as f32, row.k as f32];
+                let mut to = from;
+                for along in 0..DIM {
+                    let way = way(at, along);
+                    let straight = self.straight_at_face::<DIM>(at, axis, along);
+                    from[along] -= way;
+                    to[along] += 2.0 * straight - way;
+                }
+                let again = sampler.sample::<DIM>(ahead, to);
+                let (low, high) = sampler.bounds::<DIM>(field, sampler.stencil::<DIM>(from));
+                out[i] = limited(ahead[at] + 0.5 * (field[at] - again), low, high);
+            }
+        });
+    }
+
+    /// Way along one axis, in cells, of the air at a face across `axis`.
+    #[inline(always)]
+    fn straight_at_face<const DIM: usize>(&self, at: usize, axis: usize, along: usize) -> f32 {
+        let grid = self.flow.sampler.grid;
+        let field = &self.flow.velocity[along];
+        let (below, next) = (grid.stride[axis], grid.stride[along]);
+        // The mean of both cells' means, as the trace of a face is.
+        0.25 * self.flow.scale
+            * (field[at - below] + field[at - below + next] + field[at] + field[at + next])
+    }
+}
+
+/// A value put between bounds; the lower one if it is not a number.
+#[inline(always)]
+fn limited(value: f32, low: f32, high: f32) -> f32 {
+    let value = if value > low { value } else { low };
+    if value < high { value } else { high }
+}
