@@ -1,17 +1,16 @@
 //! Cloth in the app: a solver's [`Cloth`] as a component, what holds it and what it meets.
 
 use bevy::ecs::component::{Component, Mutable, StorageType};
-use bevy::ecs::entity::{EntityHashMap, EntityHashSet};
 use bevy::prelude::*;
 use bevy::transform::helper::TransformHelper;
 
 use crate::boundary::BoundaryOf;
 use crate::dimension::Dimension;
-use crate::fluid::FluidRefused;
+use crate::fluid::Refusals;
+use crate::motion::Motions;
 use crate::settings::SettingsInForce;
 use crate::solver::cloth::collision::{Collider, ColliderShape};
 use crate::solver::cloth::{Cloth, Surroundings};
-use crate::solver::error::FluidError;
 use crate::solver::sampling::{BoundaryShape, Fill};
 use crate::time::Fluid;
 
@@ -64,9 +63,8 @@ pub(crate) fn gather_colliders<V: Dimension>(
     boundaries: Query<(Entity, &BoundaryOf<V>)>,
     own: Query<(Entity, &ClothColliderOf<V>)>,
     transforms: TransformHelper,
-    mut before: Local<EntityHashMap<(Vec3, Quat)>>,
-    mut bad: Local<EntityHashSet>,
-    mut refused: MessageWriter<FluidRefused>,
+    mut motions: Local<Motions>,
+    mut refusals: Refusals,
 ) {
     if clock.context().due() == 0 {
         return;
@@ -80,27 +78,21 @@ pub(crate) fn gather_colliders<V: Dimension>(
     let mut found: Vec<(Entity, ColliderShape<V>)> = solids.chain(own).collect();
     // The order of a query follows archetypes; that of entities does not change.
     found.sort_by_key(|(entity, _)| *entity);
-    before.retain(|entity, _| found.binary_search_by_key(entity, |(other, _)| *other).is_ok());
+    motions.retain(|entity| found.binary_search_by_key(&entity, |(other, _)| *other).is_ok());
     for (entity, shape) in found {
         let transform = transforms.compute_global_transform(entity).unwrap_or_default();
-        let (scale, rotation, position) = transform.to_scale_rotation_translation();
-        let (last_position, last_rotation) =
-            before.insert(entity, (position, rotation)).unwrap_or((position, rotation));
-        let mut collider = Collider::new(scaled(shape, scale), V::from_array(position.to_array()));
+        let motion = motions.observe(entity, &transform, tick);
+        let vector = |value: Vec3| V::from_array(value.to_array());
+        let mut collider = Collider::new(scaled(shape, motion.scale), vector(motion.position));
         let axes = [Vec3::X, Vec3::Y, if V::DIM == 3 { Vec3::Z } else { Vec3::ZERO }];
-        collider.axes = axes.map(|axis| V::from_array((rotation * axis).to_array()));
-        if tick > 0.0 {
-            let turn = (rotation * last_rotation.inverse()).to_scaled_axis();
-            collider.velocity = V::from_array(((position - last_position) / tick).to_array());
-            collider.angular_velocity = (turn / tick).to_array();
+        collider.axes = axes.map(|axis| vector(motion.rotation * axis));
+        collider.velocity = vector(motion.velocity);
+        collider.angular_velocity = motion.angular_velocity.to_array();
+        let valid = collider.validate();
+        if valid.is_ok() {
+            colliders.0.push(collider);
         }
-        match collider.validate() {
-            Ok(()) => {
-                bad.remove(&entity);
-                colliders.0.push(collider);
-            }
-            Err(error) => refuse(entity, error, &mut bad, &mut refused),
-        }
+        refusals.note(entity, valid);
     }
 }
 
@@ -141,8 +133,7 @@ pub(crate) fn attach<V: Dimension>(
     clock: Res<Time<Fluid>>,
     mut cloths: Query<(Entity, &mut Cloth<V>, &ClothAttachments)>,
     transforms: TransformHelper,
-    mut bad: Local<EntityHashSet>,
-    mut refused: MessageWriter<FluidRefused>,
+    mut refusals: Refusals,
 ) {
     if clock.context().due() == 0 {
         return;
@@ -157,12 +148,7 @@ pub(crate) fn attach<V: Dimension>(
             let target = transform.transform_point(attachment.offset);
             cloth.move_pin(attachment.particle, V::from_array(target.to_array()))
         };
-        match attachments.0.iter().try_for_each(&mut follow) {
-            Ok(()) => {
-                bad.remove(&entity);
-            }
-            Err(error) => refuse(entity, error, &mut bad, &mut refused),
-        }
+        refusals.note(entity, attachments.0.iter().try_for_each(&mut follow));
     }
 }
 
@@ -172,8 +158,7 @@ pub(crate) fn step<V: Dimension>(
     colliders: Res<Colliders<V>>,
     settings: Res<SettingsInForce>,
     clock: Res<Time<Fluid>>,
-    mut bad: Local<EntityHashSet>,
-    mut refused: MessageWriter<FluidRefused>,
+    mut refusals: Refusals,
 ) {
     let around = Surroundings {
         gravity: V::from_array(settings.gravity.to_array()),
@@ -181,24 +166,6 @@ pub(crate) fn step<V: Dimension>(
         colliders: &colliders.0,
     };
     for (entity, mut cloth) in &mut cloths {
-        match cloth.step(clock.context().dt(), &around) {
-            Ok(()) => {
-                bad.remove(&entity);
-            }
-            Err(error) => refuse(entity, error, &mut bad, &mut refused),
-        }
-    }
-}
-
-/// Reports an entity once, until it has been valid again.
-fn refuse(
-    entity: Entity,
-    error: FluidError,
-    bad: &mut EntityHashSet,
-    refused: &mut MessageWriter<FluidRefused>,
-) {
-    if bad.insert(entity) {
-        warn!("{entity} refused: {error}");
-        refused.write(FluidRefused { entity: Some(entity), error });
+        refusals.note(entity, cloth.step(clock.context().dt(), &around));
     }
 }

@@ -97,6 +97,8 @@ mod fluid;
 pub mod frames;
 #[cfg(feature = "inspector")]
 pub mod inspector;
+#[cfg(feature = "plugin")]
+mod motion;
 #[cfg(any(feature = "render", feature = "frames"))]
 pub mod palette;
 #[cfg(feature = "plugin")]
@@ -109,6 +111,8 @@ mod scene_asset;
 mod schedule;
 #[cfg(feature = "plugin")]
 mod settings;
+#[cfg(feature = "plugin")]
+mod smoke;
 #[cfg(feature = "plugin")]
 mod time;
 
@@ -124,12 +128,13 @@ pub use {
     plugin::{FluidPlugin, FluidWorldOf},
     schedule::{FluidSchedule, FluidStepSystems, FluidSystems},
     settings::FluidSettings,
+    smoke::SmokePlace,
     time::Fluid,
 };
 
 /// Declares the names of one dimension.
 macro_rules! names {
-    ($feature:literal, $vector:ty, $fluid:ident, $particles:ident, $boundary:ident, $cloth:ident, $collider:ident, $world:ident, $scene:ident, $root:ident, $asset:ident) => {
+    ($feature:literal, $vector:ty, $fluid:ident, $particles:ident, $boundary:ident, $cloth:ident, $collider:ident, $smoke:ident, $source:ident, $world:ident, $scene:ident, $root:ident, $asset:ident) => {
         /// A body of fluid.
         #[cfg(all(feature = "plugin", feature = $feature))]
         pub type $fluid = FluidOf<$vector>;
@@ -145,6 +150,12 @@ macro_rules! names {
         /// A solid that cloth meets.
         #[cfg(all(feature = "plugin", feature = $feature))]
         pub type $collider = ClothColliderOf<$vector>;
+        /// A domain of smoke.
+        #[cfg(feature = $feature)]
+        pub type $smoke = solver::smoke::Smoke<$vector>;
+        /// A source of smoke.
+        #[cfg(feature = $feature)]
+        pub type $source = solver::smoke::SmokeSource<$vector>;
         /// The solver's world of all fluids.
         #[cfg(all(feature = "plugin", feature = $feature))]
         pub type $world = FluidWorldOf<$vector>;
@@ -168,6 +179,8 @@ names!(
     Boundary2d,
     Cloth2d,
     ClothCollider2d,
+    Smoke2d,
+    SmokeSource2d,
     FluidWorld2d,
     Scene2d,
     FluidScene2d,
@@ -181,6 +194,8 @@ names!(
     Boundary3d,
     Cloth3d,
     ClothCollider3d,
+    Smoke3d,
+    SmokeSource3d,
     FluidWorld3d,
     Scene3d,
     FluidScene3d,
@@ -196,15 +211,16 @@ pub mod prelude {
     pub use crate::solver::settings::{
         DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, PressureSolver, WcsphSettings,
     };
+    pub use crate::solver::smoke::{SmokeDomain, SmokeSettings, SourceShape};
     pub use crate::solver::time_step::TimeStep;
     #[cfg(all(feature = "plugin", feature = "2d"))]
     pub use crate::{Boundary2d, ClothCollider2d, Fluid2d, FluidWorld2d};
     #[cfg(all(feature = "plugin", feature = "3d"))]
     pub use crate::{Boundary3d, ClothCollider3d, Fluid3d, FluidWorld3d};
     #[cfg(feature = "2d")]
-    pub use crate::{Cloth2d, FluidParticles2d};
+    pub use crate::{Cloth2d, FluidParticles2d, Smoke2d, SmokeSource2d};
     #[cfg(feature = "3d")]
-    pub use crate::{Cloth3d, FluidParticles3d};
+    pub use crate::{Cloth3d, FluidParticles3d, Smoke3d, SmokeSource3d};
     #[cfg(feature = "plugin")]
     pub use crate::{
         ClothAttachment, ClothAttachments, Fluid, FluidPlugin, FluidSchedule, FluidSettings,

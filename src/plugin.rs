@@ -17,7 +17,7 @@ use crate::settings::{FluidSettings, SettingsInForce};
 use crate::solver::parallel::Threads;
 use crate::solver::sph::FluidWorld;
 use crate::time::Fluid;
-use crate::{boundary, cloth, diagnostics, fluid, schedule, settings, time};
+use crate::{boundary, cloth, diagnostics, fluid, schedule, settings, smoke, time};
 
 /// The solver's world of one dimension, for systems inside [`FluidSchedule`].
 /// Spelt [`FluidWorld2d`](crate::FluidWorld2d) or [`FluidWorld3d`](crate::FluidWorld3d).
@@ -125,6 +125,8 @@ fn add_dimension<V: Dimension>(app: &mut App, outer: Interned<dyn ScheduleLabel>
                     fluid::gather::<V>,
                     cloth::gather_colliders::<V>,
                     cloth::attach::<V>,
+                    smoke::gather_obstacles::<V>,
+                    smoke::gather_sources::<V>,
                 )
                     .chain()
                     .after(time::plan)
@@ -138,7 +140,7 @@ fn add_dimension<V: Dimension>(app: &mut App, outer: Interned<dyn ScheduleLabel>
                 neighbor_search::<V>.in_set(StageSystems(FluidSystems::NeighborSearch)),
                 non_pressure_forces::<V>.in_set(StageSystems(FluidSystems::NonPressureForces)),
                 density_solve::<V>.in_set(StageSystems(FluidSystems::DensitySolve)),
-                (integrate::<V>, cloth::step::<V>)
+                (integrate::<V>, cloth::step::<V>, smoke::step::<V>)
                     .chain()
                     .in_set(StageSystems(FluidSystems::Integrate)),
                 divergence_solve::<V>.in_set(StageSystems(FluidSystems::DivergenceSolve)),
@@ -148,7 +150,7 @@ fn add_dimension<V: Dimension>(app: &mut App, outer: Interned<dyn ScheduleLabel>
 }
 
 /// The compute pool where the app has one.
-fn threads() -> Threads<'static> {
+pub(crate) fn threads() -> Threads<'static> {
     ComputeTaskPool::try_get().map_or(Threads::Serial, |pool| Threads::Pool(pool))
 }
 

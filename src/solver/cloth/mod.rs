@@ -7,6 +7,7 @@ mod ibds;
 mod kernels;
 mod pins;
 mod plan;
+pub mod scene;
 mod settings;
 mod state;
 mod stats;
