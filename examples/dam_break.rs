@@ -14,11 +14,11 @@ use std::process::ExitCode;
 use bevy::prelude::*;
 use bevy_egui::EguiPlugin;
 use bevy_egui::input::egui_wants_any_keyboard_input;
-use bevy_fluid::inspector::{FluidInspector, FluidInspectorPlugin, RestartRequested, SceneSize};
+use bevy_fluid::inspector::{FluidInspectorPlugin, RestartRequested, SceneSize};
 use bevy_fluid::prelude::*;
 use bevy_fluid::{FluidScene2d, Scene2d, SceneAsset2d};
 use bevy_pancam::{PanCam, PanCamPlugin};
-use common::{headless, probe};
+use common::{headless, keys, probe};
 
 /// The scene of the reference program, and its twin with the defaults of games.
 const SCENE: &str = "scenes/dam_break.ron";
@@ -51,7 +51,7 @@ fn run_in_a_window() -> ExitCode {
             Update,
             (
                 resize.run_if(resource_exists_and_changed::<SceneSize>),
-                keys.run_if(not(egui_wants_any_keyboard_input)),
+                (keys::control, change_scene).run_if(not(egui_wants_any_keyboard_input)),
             ),
         )
         .run();
@@ -96,33 +96,20 @@ fn resize(
     }
 }
 
-fn keys(
+/// Changes to the fast scene and back.
+fn change_scene(
     keys: Res<ButtonInput<KeyCode>>,
-    mut clock: ResMut<Time<Fluid>>,
-    mut inspector: ResMut<FluidInspector>,
     mut scenes: Query<&mut FluidScene2d>,
     mut restart: MessageWriter<RestartRequested>,
     server: Res<AssetServer>,
 ) {
-    if keys.just_pressed(KeyCode::Space) {
-        let clock = clock.context_mut();
-        if clock.is_paused() { clock.unpause() } else { clock.pause() }
+    if !keys.just_pressed(KeyCode::KeyF) {
+        return;
     }
-    if keys.just_pressed(KeyCode::KeyS) {
-        clock.context_mut().step_once();
+    for mut scene in &mut scenes {
+        let fast = scene.0.path().is_some_and(|path| path.to_string() == FAST_SCENE);
+        scene.0 = server.load(if fast { SCENE } else { FAST_SCENE });
     }
-    if keys.just_pressed(KeyCode::KeyI) {
-        inspector.open = !inspector.open;
-    }
-    if keys.just_pressed(KeyCode::KeyF) {
-        for mut scene in &mut scenes {
-            let fast = scene.0.path().is_some_and(|path| path.to_string() == FAST_SCENE);
-            scene.0 = server.load(if fast { SCENE } else { FAST_SCENE });
-        }
-        // The panel's clock starts anew, too.
-        restart.write_default();
-    }
-    if keys.just_pressed(KeyCode::KeyR) {
-        restart.write_default();
-    }
+    // The panel's clock starts anew, too.
+    restart.write_default();
 }

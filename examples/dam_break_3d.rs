@@ -1,6 +1,6 @@
 //! A breaking dam in space: the scene of `assets/scenes/dam_break_3d_small.ron`, with the inspector.
 //!
-//! The left or right button turns the view, the middle one moves it, the wheel zooms. Space
+//! The right button turns the view, the middle one moves it, the wheel zooms. Space
 //! pauses, S makes one step, R restarts, I shows or hides the inspector. Without a display or a
 //! graphics adapter the scene runs headless and leaves `final.png`.
 
@@ -12,10 +12,10 @@ use bevy::prelude::*;
 use bevy_egui::EguiPlugin;
 use bevy_egui::input::{egui_wants_any_keyboard_input, egui_wants_any_pointer_input};
 use bevy_fluid::FluidScene3d;
-use bevy_fluid::inspector::{FluidInspector, FluidInspectorPlugin, RestartRequested};
+use bevy_fluid::inspector::FluidInspectorPlugin;
 use bevy_fluid::prelude::*;
 use bevy_panorbit_camera::{PanOrbitCamera, PanOrbitCameraPlugin, PanOrbitCameraSystemSet};
-use common::{headless, probe};
+use common::{headless, keys, probe};
 
 const SCENE: &str = "scenes/dam_break_3d_small.ron";
 
@@ -42,7 +42,7 @@ fn run_in_a_window() -> ExitCode {
             PanOrbitCameraSystemSet.run_if(not(egui_wants_any_pointer_input)),
         )
         .add_systems(Startup, setup)
-        .add_systems(Update, keys.run_if(not(egui_wants_any_keyboard_input)))
+        .add_systems(Update, keys::control.run_if(not(egui_wants_any_keyboard_input)))
         .run();
     if exit.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -50,7 +50,13 @@ fn run_in_a_window() -> ExitCode {
 fn setup(mut commands: Commands, assets: Res<AssetServer>) {
     commands.spawn((
         Transform::from_translation(MIDDLE + Vec3::new(1.0, 0.9, 2.2)),
-        PanOrbitCamera { focus: MIDDLE, zoom_lower_limit: 0.05, ..default() },
+        PanOrbitCamera {
+            focus: MIDDLE,
+            zoom_lower_limit: 0.05,
+            button_orbit: MouseButton::Right,
+            button_pan: MouseButton::Middle,
+            ..default()
+        },
         AmbientLight { brightness: 600.0, ..default() },
     ));
     commands.spawn((
@@ -58,25 +64,4 @@ fn setup(mut commands: Commands, assets: Res<AssetServer>) {
         Transform::from_xyz(-0.5, 2.0, 1.0).looking_at(Vec3::ZERO, Vec3::Y),
     ));
     commands.spawn(FluidScene3d::new(assets.load(SCENE)));
-}
-
-fn keys(
-    keys: Res<ButtonInput<KeyCode>>,
-    mut clock: ResMut<Time<Fluid>>,
-    mut inspector: ResMut<FluidInspector>,
-    mut restart: MessageWriter<RestartRequested>,
-) {
-    if keys.just_pressed(KeyCode::Space) {
-        let clock = clock.context_mut();
-        if clock.is_paused() { clock.unpause() } else { clock.pause() }
-    }
-    if keys.just_pressed(KeyCode::KeyS) {
-        clock.context_mut().step_once();
-    }
-    if keys.just_pressed(KeyCode::KeyI) {
-        inspector.open = !inspector.open;
-    }
-    if keys.just_pressed(KeyCode::KeyR) {
-        restart.write_default();
-    }
 }

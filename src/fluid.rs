@@ -3,6 +3,8 @@
 use core::marker::PhantomData;
 
 use bevy::ecs::component::{Component, Mutable, StorageType};
+use bevy::ecs::entity::EntityHashSet;
+use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 
 use crate::dimension::Dimension;
@@ -104,6 +106,27 @@ pub struct FluidRefused {
     pub entity: Option<Entity>,
     /// Name, value and allowed range.
     pub error: FluidError,
+}
+
+/// Entities that were refused, each reported once until it has been valid again.
+#[derive(SystemParam)]
+pub(crate) struct Refusals<'w, 's> {
+    standing: Local<'s, EntityHashSet>,
+    messages: MessageWriter<'w, FluidRefused>,
+}
+
+impl Refusals<'_, '_> {
+    /// Notes what became of an entity.
+    pub fn note(&mut self, entity: Entity, result: Result<(), FluidError>) {
+        let Err(error) = result else {
+            self.standing.remove(&entity);
+            return;
+        };
+        if self.standing.insert(entity) {
+            warn!("{entity} refused: {error}");
+            self.messages.write(FluidRefused { entity: Some(entity), error });
+        }
+    }
 }
 
 /// Gathers the bodies of one dimension into its world.

@@ -89,6 +89,8 @@ mod boundary;
 #[cfg(all(feature = "mesh", feature = "3d"))]
 mod boundary_mesh;
 #[cfg(feature = "plugin")]
+mod cloth;
+#[cfg(feature = "plugin")]
 mod diagnostics;
 #[cfg(feature = "plugin")]
 mod dimension;
@@ -98,6 +100,8 @@ mod fluid;
 pub mod frames;
 #[cfg(feature = "inspector")]
 pub mod inspector;
+#[cfg(feature = "plugin")]
+mod motion;
 #[cfg(any(feature = "render", feature = "frames"))]
 pub mod palette;
 #[cfg(feature = "plugin")]
@@ -111,6 +115,8 @@ mod schedule;
 #[cfg(feature = "plugin")]
 mod settings;
 #[cfg(feature = "plugin")]
+mod smoke;
+#[cfg(feature = "plugin")]
 mod time;
 
 #[cfg(all(feature = "mesh", feature = "3d"))]
@@ -120,18 +126,20 @@ pub use scene_asset::{FluidSceneOf, SceneAssetOf, SceneLoadError};
 #[cfg(feature = "plugin")]
 pub use {
     boundary::{BoundaryOf, BoundaryPrimitive},
+    cloth::{ClothAttachment, ClothAttachments, ClothColliderOf},
     diagnostics::FluidDiagnostics,
     dimension::Dimension,
     fluid::{FluidOf, FluidRefused, ParticleRemoved, TickStart},
     plugin::{FluidPlugin, FluidWorldOf},
     schedule::{FluidSchedule, FluidStepSystems, FluidSystems},
     settings::FluidSettings,
+    smoke::SmokePlace,
     time::Fluid,
 };
 
 /// Declares the names of one dimension.
 macro_rules! names {
-    ($feature:literal, $vector:ty, $fluid:ident, $particles:ident, $boundary:ident, $world:ident, $scene:ident, $root:ident, $asset:ident) => {
+    ($feature:literal, $vector:ty, $fluid:ident, $particles:ident, $boundary:ident, $cloth:ident, $collider:ident, $smoke:ident, $source:ident, $world:ident, $scene:ident, $root:ident, $asset:ident) => {
         /// A body of fluid.
         #[cfg(all(feature = "plugin", feature = $feature))]
         pub type $fluid = FluidOf<$vector>;
@@ -141,6 +149,18 @@ macro_rules! names {
         /// A wall or an obstacle.
         #[cfg(all(feature = "plugin", feature = $feature))]
         pub type $boundary = BoundaryOf<$vector>;
+        /// A cloth, a rope or a chain.
+        #[cfg(feature = $feature)]
+        pub type $cloth = solver::cloth::Cloth<$vector>;
+        /// A solid that cloth meets.
+        #[cfg(all(feature = "plugin", feature = $feature))]
+        pub type $collider = ClothColliderOf<$vector>;
+        /// A domain of smoke.
+        #[cfg(feature = $feature)]
+        pub type $smoke = solver::smoke::Smoke<$vector>;
+        /// A source of smoke.
+        #[cfg(feature = $feature)]
+        pub type $source = solver::smoke::SmokeSource<$vector>;
         /// The solver's world of all fluids.
         #[cfg(all(feature = "plugin", feature = $feature))]
         pub type $world = FluidWorldOf<$vector>;
@@ -162,6 +182,10 @@ names!(
     Fluid2d,
     FluidParticles2d,
     Boundary2d,
+    Cloth2d,
+    ClothCollider2d,
+    Smoke2d,
+    SmokeSource2d,
     FluidWorld2d,
     Scene2d,
     FluidScene2d,
@@ -173,6 +197,10 @@ names!(
     Fluid3d,
     FluidParticles3d,
     Boundary3d,
+    Cloth3d,
+    ClothCollider3d,
+    Smoke3d,
+    SmokeSource3d,
     FluidWorld3d,
     Scene3d,
     FluidScene3d,
@@ -181,23 +209,28 @@ names!(
 
 /// What most apps use.
 pub mod prelude {
-    #[cfg(feature = "2d")]
-    pub use crate::FluidParticles2d;
-    #[cfg(feature = "3d")]
-    pub use crate::FluidParticles3d;
+    pub use crate::solver::cloth::{
+        ClothMesh, ClothScheme, ClothSettings, DistanceConstraint, collision::ColliderShape,
+    };
     pub use crate::solver::periodic::Periodic;
     pub use crate::solver::sampling::FluidShape;
     pub use crate::solver::settings::{
         DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, NegativePressure,
         PressureSolver, WcsphSettings,
     };
+    pub use crate::solver::smoke::{SmokeDomain, SmokeSettings, SourceShape};
     pub use crate::solver::time_step::TimeStep;
     #[cfg(all(feature = "plugin", feature = "2d"))]
-    pub use crate::{Boundary2d, Fluid2d, FluidWorld2d};
+    pub use crate::{Boundary2d, ClothCollider2d, Fluid2d, FluidWorld2d};
     #[cfg(all(feature = "plugin", feature = "3d"))]
-    pub use crate::{Boundary3d, Fluid3d, FluidWorld3d};
+    pub use crate::{Boundary3d, ClothCollider3d, Fluid3d, FluidWorld3d};
+    #[cfg(feature = "2d")]
+    pub use crate::{Cloth2d, FluidParticles2d, Smoke2d, SmokeSource2d};
+    #[cfg(feature = "3d")]
+    pub use crate::{Cloth3d, FluidParticles3d, Smoke3d, SmokeSource3d};
     #[cfg(feature = "plugin")]
     pub use crate::{
-        Fluid, FluidPlugin, FluidSchedule, FluidSettings, FluidStepSystems, FluidSystems,
+        ClothAttachment, ClothAttachments, Fluid, FluidPlugin, FluidSchedule, FluidSettings,
+        FluidStepSystems, FluidSystems, SmokePlace,
     };
 }

@@ -7,6 +7,7 @@ use bevy::prelude::*;
 use bevy::tasks::ComputeTaskPool;
 
 use crate::boundary::BoundaryOf;
+use crate::cloth::ClothColliderOf;
 use crate::dimension::Dimension;
 use crate::fluid::{FluidOf, FluidRefused, ParticleRemoved};
 use crate::schedule::{
@@ -16,7 +17,7 @@ use crate::settings::{FluidSettings, SettingsInForce};
 use crate::solver::parallel::Threads;
 use crate::solver::sph::FluidWorld;
 use crate::time::Fluid;
-use crate::{boundary, diagnostics, fluid, schedule, settings, time};
+use crate::{boundary, cloth, diagnostics, fluid, schedule, settings, smoke, time};
 
 /// The solver's world of one dimension, for systems inside [`FluidSchedule`].
 /// Spelt [`FluidWorld2d`](crate::FluidWorld2d) or [`FluidWorld3d`](crate::FluidWorld3d).
@@ -115,10 +116,20 @@ fn add_dimension<V: Dimension>(app: &mut App, outer: Interned<dyn ScheduleLabel>
     app.init_resource::<FluidWorldOf<V>>()
         .register_type::<FluidOf<V>>()
         .register_type::<BoundaryOf<V>>()
+        .init_resource::<cloth::Colliders<V>>()
+        .register_type::<ClothColliderOf<V>>()
         .add_systems(
             outer,
             (
-                (boundary::gather::<V>, fluid::remember::<V>, fluid::gather::<V>)
+                (
+                    boundary::gather::<V>,
+                    fluid::remember::<V>,
+                    fluid::gather::<V>,
+                    cloth::gather_colliders::<V>,
+                    cloth::attach::<V>,
+                    smoke::gather_obstacles::<V>,
+                    smoke::gather_sources::<V>,
+                )
                     .chain()
                     .after(time::plan)
                     .in_set(DimensionSystems::Prepare(V::DIM)),
@@ -131,7 +142,9 @@ fn add_dimension<V: Dimension>(app: &mut App, outer: Interned<dyn ScheduleLabel>
                 neighbor_search::<V>.in_set(StageSystems(FluidSystems::NeighborSearch)),
                 non_pressure_forces::<V>.in_set(StageSystems(FluidSystems::NonPressureForces)),
                 density_solve::<V>.in_set(StageSystems(FluidSystems::DensitySolve)),
-                integrate::<V>.in_set(StageSystems(FluidSystems::Integrate)),
+                (integrate::<V>, cloth::step::<V>, smoke::step::<V>)
+                    .chain()
+                    .in_set(StageSystems(FluidSystems::Integrate)),
                 divergence_solve::<V>.in_set(StageSystems(FluidSystems::DivergenceSolve)),
             ),
         );
@@ -139,7 +152,7 @@ fn add_dimension<V: Dimension>(app: &mut App, outer: Interned<dyn ScheduleLabel>
 }
 
 /// The compute pool where the app has one.
-fn threads() -> Threads<'static> {
+pub(crate) fn threads() -> Threads<'static> {
     ComputeTaskPool::try_get().map_or(Threads::Serial, |pool| Threads::Pool(pool))
 }
 

@@ -4,6 +4,7 @@ use bevy::prelude::*;
 
 use crate::dimension::Dimension;
 use crate::fluid::FluidRefused;
+use crate::solver::cloth::Surroundings;
 use crate::solver::error::FluidError;
 use crate::solver::periodic::Periodic;
 use crate::solver::settings::{DfsphSettings, FluidMethod, WcsphSettings, WorldSettings};
@@ -19,6 +20,8 @@ use crate::solver::time_step::TimeStep;
 pub struct FluidSettings {
     /// Gravity in m/s², any finite vector; 2D worlds use x and y. Default: 9.81 along -y.
     pub gravity: Vec3,
+    /// Velocity of the air in m/s, which cloth feels; up to 1e6, default zero.
+    pub wind: Vec3,
     /// Radius of the particles of 2D worlds in metres, 1e-5 to 1e5; default 0.025.
     pub particle_radius_2d: f32,
     /// Radius of the particles of 3D worlds in metres, 1e-5 to 1e5; default 0.025.
@@ -52,6 +55,7 @@ impl FluidSettings {
     pub fn with_length_unit(unit: f32) -> Self {
         Self {
             gravity: Vec3::new(0.0, -9.81 * unit, 0.0),
+            wind: Vec3::ZERO,
             particle_radius_2d: 0.025 * unit,
             particle_radius_3d: 0.025 * unit,
             time_step: TimeStep::default(),
@@ -71,6 +75,7 @@ impl FluidSettings {
         self.world::<Vec2>().validate()?;
         self.world::<Vec3>().validate()?;
         self.time_step.validate()?;
+        Surroundings { wind: self.wind, ..Surroundings::default() }.validate()?;
         if self.max_steps_per_frame == 0 {
             return Err(FluidError::parameter("max_steps_per_frame", 0, "at least 1"));
         }

@@ -18,6 +18,7 @@
 //!     .run();
 //! ```
 
+mod cloth;
 mod drawing;
 mod field;
 mod history;
@@ -33,6 +34,7 @@ use bevy_egui::{
     EguiContexts, EguiPlugin, EguiPrimaryContextPass, egui, input::egui_wants_any_pointer_input,
 };
 
+pub use cloth::ClothSize;
 pub use field::parameter_field;
 pub use panel::FluidPanel;
 pub use scene::{RestartRequested, SceneSize};
@@ -69,6 +71,7 @@ impl Plugin for FluidInspectorPlugin {
         app.init_resource::<FluidInspector>()
             .init_resource::<history::History>()
             .register_type::<SceneSize>()
+            .register_type::<ClothSize>()
             .add_message::<RestartRequested>()
             .add_systems(First, scene::restart)
             .add_systems(

@@ -5,6 +5,7 @@ use bevy::prelude::*;
 use bevy_egui::egui::{self, CollapsingHeader, Slider, Ui};
 
 use super::FluidInspector;
+use super::cloth::{self, ClothSize, Cloths};
 use super::field::{label, parameter_field};
 use super::history::{History, on_show, shows_3d};
 use super::parameters::Fluids;
@@ -38,6 +39,9 @@ pub struct FluidPanel<'w, 's> {
     fluids_3d: Fluids<'w, 's, Vec3>,
     bodies: Bodies<'w, 's>,
     boundaries: Boundaries<'w, 's>,
+    cloth_size: Option<ResMut<'w, ClothSize>>,
+    cloths_2d: Cloths<'w, 's, Vec2>,
+    cloths_3d: Cloths<'w, 's, Vec3>,
 }
 
 impl FluidPanel<'_, '_> {
@@ -70,6 +74,17 @@ impl FluidPanel<'_, '_> {
             readouts::readouts(ui, &figures, clock, elapsed, &self.history);
         });
         section(ui, "Inputs", true, |ui| self.inputs(ui));
+        if !self.cloths_2d.is_empty() || !self.cloths_3d.is_empty() {
+            section(ui, "Cloth", true, |ui| {
+                if let Some(size) = &mut self.cloth_size {
+                    let mut draft = **size;
+                    cloth::size(ui, &mut draft);
+                    size.set_if_neq(draft);
+                }
+                cloth::cloths(ui, &mut self.cloths_2d);
+                cloth::cloths(ui, &mut self.cloths_3d);
+            });
+        }
         section(ui, "Selected", true, |ui| {
             let selection = self.selection.as_deref().copied().unwrap_or_default();
             readouts::selected(ui, selection, &self.bodies, &self.boundaries);

@@ -222,7 +222,7 @@ pub(super) fn settings(ui: &mut Ui, settings: &mut FluidSettings, solid: bool) {
 }
 
 /// A choice of one among a few.
-fn choice<T: Copy + PartialEq, const N: usize>(
+pub(super) fn choice<T: Copy + PartialEq, const N: usize>(
     ui: &mut Ui,
     name: &str,
     value: &mut T,

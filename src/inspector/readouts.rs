@@ -15,18 +15,18 @@ use crate::solver::stats::Stage;
 use crate::time::Fluid;
 
 /// A row of a table of values.
-fn row(ui: &mut Ui, name: &str, value: impl Into<String>) {
+pub(super) fn row(ui: &mut Ui, name: &str, value: impl Into<String>) {
     ui.label(name);
     ui.monospace(value.into());
     ui.end_row();
 }
 
-fn table(ui: &mut Ui, id: &str, rows: impl FnOnce(&mut Ui)) {
+pub(super) fn table(ui: &mut Ui, id: &str, rows: impl FnOnce(&mut Ui)) {
     Grid::new(id).num_columns(2).min_col_width(LABEL_WIDTH).show(ui, rows);
 }
 
 /// A fraction in percent.
-fn percent(fraction: f32) -> String {
+pub(super) fn percent(fraction: f32) -> String {
     format!("{:.4} %", 100.0 * fraction)
 }
 

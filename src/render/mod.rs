@@ -6,6 +6,11 @@
 //! - [`FluidRenderPlugin`] draws the worlds with them; [`FluidPlugin`](crate::FluidPlugin)
 //!   adds it in an app that can draw.
 
+#[cfg(feature = "2d")]
+mod cloth_2d;
+#[cfg(feature = "3d")]
+mod cloth_3d;
+mod cloth_drag;
 mod cloud;
 pub mod dots;
 mod drawing;
@@ -20,13 +25,17 @@ use bevy::pbr::PbrPlugin;
 use bevy::prelude::*;
 use bevy::sprite_render::SpriteRenderPlugin;
 
+#[cfg(feature = "2d")]
+pub use cloth_2d::ClothDrawing;
+#[cfg(feature = "3d")]
+pub use cloth_3d::ClothMeshSystems;
 pub use dots::{Dot2d, Dots2d, DotsPlugin, DotsSystems};
 pub use drawing::{ColorBy, FluidDrawing};
 pub use selection::{Selection, SelectionSystems};
 pub use spheres::{Spheres3d, SpheresPlugin, SpheresSystems};
 
-/// Draws particles and boundaries of the worlds, and lets the pointer select
-/// and drag those of the 2D one.
+/// Draws particles, boundaries and cloths of the worlds, and lets the pointer drag cloth, and
+/// select and drag particles of the 2D world.
 pub struct FluidRenderPlugin;
 
 impl Plugin for FluidRenderPlugin {
@@ -34,11 +43,13 @@ impl Plugin for FluidRenderPlugin {
         app.init_resource::<FluidDrawing>().register_type::<FluidDrawing>();
         #[cfg(feature = "2d")]
         if app.is_plugin_added::<SpriteRenderPlugin>() {
-            app.add_plugins((DotsPlugin, particles::plugin, selection::plugin));
+            app.add_plugins((DotsPlugin, particles::plugin, selection::plugin, cloth_2d::plugin))
+                .add_plugins(cloth_drag::plugin::<Vec2, Camera2d>);
         }
         #[cfg(feature = "3d")]
         if app.is_plugin_added::<PbrPlugin>() {
-            app.add_plugins((SpheresPlugin, particles_3d::plugin));
+            app.add_plugins((SpheresPlugin, particles_3d::plugin, cloth_3d::plugin))
+                .add_plugins(cloth_drag::plugin::<Vec3, Camera3d>);
         }
     }
 }

@@ -204,6 +204,32 @@ macro_rules! parameters {
 }
 pub(crate) use parameters;
 
+/// Declares a choice: an enum of plain variants, one of them marked as the default, each with its
+/// name in plain words.
+macro_rules! choice {
+    (
+        $(#[$outer:meta])*
+        pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $words:literal,)* }
+    ) => {
+        $(#[$outer])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
+        #[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
+        pub enum $name { $($(#[$doc])* $variant,)* }
+
+        impl $name {
+            /// All choices.
+            pub const ALL: [Self; [$(stringify!($variant)),*].len()] = [$(Self::$variant,)*];
+
+            /// Name in plain words.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $words,)* }
+            }
+        }
+    };
+}
+pub(crate) use choice;
+
 #[cfg(test)]
 mod tests {
     parameters! {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bevy_math::Vec2;
 
 use super::error::FluidError;
-use super::sampling::{BoundaryShape, Fill, FluidShape, MeshSource, TriangleMesh};
 use super::periodic::Periodic;
+use super::sampling::{BoundaryShape, Fill, FluidShape, MeshSource, TriangleMesh};
 use super::settings::{
     DfsphSettings, FluidMaterial, FluidMethod, PressureSolver, WcsphSettings, WorldSettings,
 };

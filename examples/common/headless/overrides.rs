@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use bevy_fluid::Dimension;
-use bevy_fluid::solver::sampling::{BoundaryShape, Fill, FluidShape, MeshSource};
 use bevy_fluid::solver::periodic::Periodic;
+use bevy_fluid::solver::sampling::{BoundaryShape, Fill, FluidShape, MeshSource};
 use bevy_fluid::solver::scene::{Scene, SceneBoundary, SceneFluid};
 use bevy_fluid::solver::settings::{
     DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, NegativePressure, PressureSolver,

@@ -9,6 +9,7 @@ mod kernels;
 mod links;
 mod pins;
 mod plan;
+pub mod scene;
 mod settings;
 mod state;
 mod stats;

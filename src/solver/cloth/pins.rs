@@ -192,7 +192,7 @@ impl<V: Vector> Cloth<V> {
         let jumps = |one: &Held<V>| one.motion.length() > far && (one.motion - mean).length() < far;
         if held.iter().all(jumps) {
             self.positions.iter_mut().for_each(|x| *x += mean);
-            held.iter_mut().for_each(|held| held.motion = held.motion - mean);
+            held.iter_mut().for_each(|held| held.motion -= mean);
         }
         // What is in the hand stays within the reach of the pins.
         let place = |held: &Held<V>| self.positions[held.particle as usize] + held.motion;

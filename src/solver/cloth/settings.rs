@@ -1,6 +1,6 @@
 //! What a cloth is told.
 
-use crate::solver::parameter::parameters;
+use crate::solver::parameter::{choice, parameters};
 
 parameters! {
     /// Parameters of a cloth.
@@ -45,61 +45,44 @@ parameters! {
     }
 }
 
-/// How the constraints of a cloth are solved, by impulses in each case.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
-pub enum ClothScheme {
-    /// Displacements corrected along the directions at the start of a substep
-    /// (SHAKE, Ryckaert et al. 1977; of second order), in sweeps forward and
-    /// backward, then tethers. Solved in an order of its own.
-    #[default]
-    Fast,
-    /// As `Fast` along the list, gravity as two half kicks, and a second pass
-    /// that makes the velocities fit too (RATTLE, Andersen 1983). No tethers.
-    Accurate,
-    /// The impulse-based scheme of Bender & Schmitt (2006) along the list:
-    /// predicted directions, positions, then velocities. All constraints are
-    /// rigid; no tethers, no limit of the speed, and pins jump to their targets.
-    Reference,
-}
-
-impl ClothScheme {
-    /// All schemes.
-    pub const ALL: [Self; 3] = [Self::Fast, Self::Accurate, Self::Reference];
-
-    /// Name in plain words.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Fast => "fast",
-            Self::Accurate => "accurate",
-            Self::Reference => "reference",
-        }
+choice! {
+    /// How the constraints of a cloth are solved, by impulses in each case.
+    pub enum ClothScheme {
+        /// Displacements corrected along the directions at the start of a substep
+        /// (SHAKE, Ryckaert et al. 1977; of second order), in sweeps forward and
+        /// backward, then tethers. Solved in an order of its own.
+        #[default]
+        Fast = "fast",
+        /// As `Fast` along the list, gravity as two half kicks, and a second pass
+        /// that makes the velocities fit too (RATTLE, Andersen 1983). No tethers.
+        Accurate = "accurate",
+        /// The impulse-based scheme of Bender & Schmitt (2006) along the list:
+        /// predicted directions, positions, then velocities. All constraints are
+        /// rigid; no tethers, no limit of the speed, and pins jump to their targets.
+        Reference = "reference",
     }
 }
 
-/// Unilateral long-range attachments (Kim, Chentanez & Müller 2012): no
-/// particle gets farther from a pin than the cloth is long between them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
-pub enum Tethers {
-    /// To the two nearest pins along the cloth.
-    #[default]
-    Nearest,
-    /// None.
-    Off,
+choice! {
+    /// Unilateral long-range attachments (Kim, Chentanez & Müller 2012): no
+    /// particle gets farther from a pin than the cloth is long between them.
+    pub enum Tethers {
+        /// To the two nearest pins along the cloth.
+        #[default]
+        Nearest = "nearest pins",
+        /// None.
+        Off = "off",
+    }
 }
 
-/// What happens to cells of a cloth in the plane that have turned over, under
-/// the scheme `Fast`. In space a cloth may fold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
-pub enum Inversion {
-    /// They are turned back.
-    #[default]
-    Untangle,
-    /// Nothing; distances do not know about sides.
-    Allow,
+choice! {
+    /// What happens to cells of a cloth in the plane that have turned over, under
+    /// the scheme `Fast`. In space a cloth may fold.
+    pub enum Inversion {
+        /// They are turned back.
+        #[default]
+        Untangle = "untangle",
+        /// Nothing; distances do not know about sides.
+        Allow = "allow",
+    }
 }

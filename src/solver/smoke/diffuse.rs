@@ -41,7 +41,7 @@ impl Diffusion<'_> {
         &self,
         place: Place,
         field: &mut Vec<f32>,
-        rhs: &mut Vec<f32>,
+        rhs: &mut [f32],
         older: &mut Vec<f32>,
     ) -> u32 {
         if self.rate == 0.0 {

@@ -112,13 +112,13 @@ impl<V: Vector> SmokeDomain<V> {
     }
 
     /// A position in cells, such that the middle of the first cell is at 1 along each axis.
-    pub(crate) fn to_cells(&self, position: V) -> [f32; 3] {
+    pub(crate) fn place_of(&self, position: V) -> [f32; 3] {
         let scale = 1.0 / self.cell_size();
         (position - self.min).to_array().map(|component| component * scale + 0.5)
     }
 
-    /// The inverse of [`SmokeDomain::to_cells`].
-    pub(crate) fn from_cells(&self, place: [f32; 3]) -> V {
+    /// The inverse of [`SmokeDomain::place_of`].
+    pub(crate) fn position_of(&self, place: [f32; 3]) -> V {
         let side = self.cell_size();
         self.min + V::from_array(place.map(|place| (place - 0.5) * side))
     }

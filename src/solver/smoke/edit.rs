@@ -106,7 +106,7 @@ impl<V: Vector> Smoke<V> {
         let grid = self.grid;
         for row in grid.inner_rows() {
             for i in 1..=grid.cells[0] {
-                let position = self.domain.from_cells([i as f32, row.j as f32, row.k as f32]);
+                let position = self.domain.position_of([i as f32, row.j as f32, row.k as f32]);
                 let value = value(position);
                 if !value.is_finite() {
                     return Err(FluidError::parameter("dye", value, "finite"));
@@ -136,7 +136,7 @@ impl<V: Vector> Smoke<V> {
                         if staggered {
                             place[axis] -= 0.5;
                         }
-                        let velocity = value(self.domain.from_cells(place));
+                        let velocity = value(self.domain.position_of(place));
                         if !velocity.is_finite() {
                             let allowed = "finite components, m/s";
                             return Err(FluidError::parameter("velocity", velocity, allowed));

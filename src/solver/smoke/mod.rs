@@ -378,7 +378,7 @@ fn check_settings<V: Vector>(
     settings.validate()?;
     let borders = settings.borders();
     for (axis, name) in ["border_x", "border_y", "border_z"].into_iter().enumerate().take(V::DIM) {
-        if borders[axis] == Border::Periodic && domain.cells[axis] % 2 != 0 {
+        if borders[axis] == Border::Periodic && !domain.cells[axis].is_multiple_of(2) {
             let allowed = "closed or open with an odd number of cells along the axis";
             return Err(FluidError::parameter(name, borders[axis], allowed));
         }

@@ -48,7 +48,7 @@ impl Multigrid {
             // A periodic axis stays even, or the colours would meet at the seam.
             let halved: [bool; 3] = core::array::from_fn(|axis| {
                 let cells = finer.cells[axis];
-                axis < grid.dim && cells > 1 && (!periodic[axis] || cells % 4 == 0)
+                axis < grid.dim && cells > 1 && (!periodic[axis] || cells.is_multiple_of(4))
             });
             if finer.count() <= COARSEST || !halved.contains(&true) {
                 break;

@@ -16,7 +16,16 @@ use crate::solver::vector::Vector;
 /// through, at any angle.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "scene", serde(deny_unknown_fields))]
+#[cfg_attr(
+    feature = "scene",
+    serde(
+        deny_unknown_fields,
+        bound(
+            serialize = "V: Vector + serde::Serialize",
+            deserialize = "V: Vector + serde::Deserialize<'de>"
+        )
+    )
+)]
 #[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
 pub struct SmokeObstacle<V> {
     /// Its shape, around its own origin. A [`Fill::Container`] is solid outside.
@@ -85,14 +94,11 @@ impl<V: Vector> SmokeObstacle<V> {
         }
         let positive = |value: f32| value > 0.0 && value.is_finite();
         match &self.shape {
-            BoundaryShape::Box { half_size, .. } => {
-                if !half_size.to_array()[..V::DIM].iter().all(|&half| positive(half)) {
-                    return Err(FluidError::parameter(
-                        "half_size",
-                        half_size,
-                        "positive and finite, m",
-                    ));
-                }
+            BoundaryShape::Box { half_size, .. }
+                if !half_size.to_array()[..V::DIM].iter().all(|&half| positive(half)) =>
+            {
+                let allowed = "positive and finite, m";
+                return Err(FluidError::parameter("half_size", half_size, allowed));
             }
             BoundaryShape::Ball { radius, .. } if !positive(*radius) => {
                 return Err(FluidError::parameter("radius", radius, "positive and finite, m"));
@@ -226,7 +232,7 @@ impl<V: Vector> SmokeObstacle<V> {
                 for upper in 0..2 {
                     let mut middle = cell.map(|place| place as f32);
                     middle[axis] += upper as f32 - 0.5;
-                    let velocity = self.velocity_at(domain.from_cells(middle))[axis];
+                    let velocity = self.velocity_at(domain.position_of(middle))[axis];
                     let face = at + upper * stride;
                     solids.add_face(axis, face, velocity);
                     let cells = grid.cells[axis];
@@ -243,7 +249,7 @@ impl<V: Vector> SmokeObstacle<V> {
         let Some((low, high)) = self.bounds(side) else {
             // Half a cell apart, samples of a surface leave no cell out.
             for sample in self.shape.samples(0.5 * side)? {
-                let place = domain.to_cells(self.world(sample)).map(|place| (place + 0.5).floor());
+                let place = domain.place_of(self.world(sample)).map(|place| (place + 0.5).floor());
                 let inside =
                     |axis: usize| place[axis] >= 1.0 && place[axis] <= grid.cells[axis] as f32;
                 if (0..V::DIM).all(inside) {
@@ -253,7 +259,7 @@ impl<V: Vector> SmokeObstacle<V> {
             }
             return Ok(());
         };
-        let (low, high) = (domain.to_cells(low), domain.to_cells(high));
+        let (low, high) = (domain.place_of(low), domain.place_of(high));
         let range = |axis: usize| {
             // Casts saturate, so that bounds far outside are an empty or a full range.
             let from = (low[axis].floor() as usize).max(1);
@@ -263,7 +269,7 @@ impl<V: Vector> SmokeObstacle<V> {
         for k in if V::DIM == 3 { range(2) } else { 0..=0 } {
             for j in range(1) {
                 for i in range(0) {
-                    let middle = domain.from_cells([i as f32, j as f32, k as f32]);
+                    let middle = domain.position_of([i as f32, j as f32, k as f32]);
                     if self.covers(middle, side) {
                         mark([i, j, k]);
                     }

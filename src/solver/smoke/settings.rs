@@ -1,6 +1,6 @@
 //! What a domain of smoke is told.
 
-use crate::solver::parameter::parameters;
+use crate::solver::parameter::{choice, parameters};
 
 parameters! {
     /// Parameters of smoke. All of them may change while it runs.
@@ -52,30 +52,6 @@ impl SmokeSettings {
     pub fn borders(&self) -> [Border; 3] {
         [self.border_x, self.border_y, self.border_z]
     }
-}
-
-/// Declares a choice: an enum with names, all of whose variants are listed.
-macro_rules! choice {
-    (
-        $(#[$outer:meta])*
-        pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $words:literal,)* }
-    ) => {
-        $(#[$outer])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-        #[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
-        #[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
-        pub enum $name { $($(#[$doc])* $variant,)* }
-
-        impl $name {
-            /// All choices.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// Name in plain words.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$variant => $words,)* }
-            }
-        }
-    };
 }
 
 choice! {

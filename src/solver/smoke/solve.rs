@@ -67,7 +67,7 @@ impl Solve<'_> {
     }
 
     fn is_done(&mut self, count: u32, p: &[f32], scratch: &mut [f32]) -> bool {
-        if count % SWEEPS_PER_CHECK != 0 {
+        if !count.is_multiple_of(SWEEPS_PER_CHECK) {
             return false;
         }
         let fine = self.multigrid.fine();

@@ -130,7 +130,7 @@ impl Splat {
         shift: [f32; 3],
     ) -> Self {
         let side = domain.cell_size();
-        let mut center = domain.to_cells(position);
+        let mut center = domain.place_of(position);
         for axis in 0..V::DIM {
             center[axis] -= shift[axis];
         }

@@ -12,7 +12,10 @@ use crate::solver::vector::Vector;
     feature = "scene",
     serde(
         deny_unknown_fields,
-        bound(serialize = "V: serde::Serialize", deserialize = "V: serde::Deserialize<'de>")
+        bound(
+            serialize = "V: Vector + serde::Serialize",
+            deserialize = "V: Vector + serde::Deserialize<'de>"
+        )
     )
 )]
 pub struct SmokeState<V> {

@@ -100,7 +100,7 @@ impl<V: Vector> Smoke<V> {
 
     /// A position in cells, if it lies in the domain.
     fn place(&self, position: V) -> Option<[f32; 3]> {
-        let place = self.domain.to_cells(position);
+        let place = self.domain.place_of(position);
         let inside =
             |axis: usize| place[axis] >= 0.5 && place[axis] <= self.grid.cells[axis] as f32 + 0.5;
         (0..V::DIM).all(inside).then_some(place)

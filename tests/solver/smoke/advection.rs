@@ -103,8 +103,8 @@ fn turning(settings: SmokeSettings) -> Smoke<Vec2> {
 
 #[test]
 fn dye_stays_between_its_extremes_and_its_total_is_kept() {
-    for &advection in Advection::ALL {
-        for &total_dye in TotalDye::ALL {
+    for advection in Advection::ALL {
+        for total_dye in TotalDye::ALL {
             let settings = SmokeSettings { advection, total_dye, ..SmokeSettings::default() };
             let mut smoke = turning(settings);
             let start = smoke.total_dye(0);

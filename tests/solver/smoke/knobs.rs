@@ -132,7 +132,7 @@ fn every_parameter_changes_the_result_in_its_direction() {
 #[test]
 fn solvers_agree_and_schemes_are_alike() {
     let base = plume(SmokeSettings::default());
-    for &pressure in SmokePressure::ALL {
+    for pressure in SmokePressure::ALL {
         let settings = SmokeSettings { pressure, iterations: 2000, ..SmokeSettings::default() };
         let found = plume(settings);
         assert!((found.height / base.height - 1.0).abs() < 0.01, "{pressure:?}: {found:?}");

@@ -36,7 +36,7 @@ fn leaked(settings: SmokeSettings, wall: SmokeObstacle<Vec2>, point: Vec2, along
 #[test]
 fn thin_walls_at_any_angle_are_not_leaked_through() {
     let middle = Vec2::splat(0.5);
-    for &advection in Advection::ALL {
+    for advection in Advection::ALL {
         for diffusion in [0.0, 1e-3] {
             let settings = SmokeSettings { advection, diffusion, ..SmokeSettings::default() };
             for angle in [0.0f32, 0.3, core::f32::consts::FRAC_PI_4, 1.1, 2.5] {

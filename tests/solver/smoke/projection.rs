@@ -34,7 +34,7 @@ fn noise<V: Vector>(smoke: &mut Smoke<V>, seed: u64) {
 
 #[test]
 fn every_solver_reaches_the_tolerance_on_noise_and_checkerboards() {
-    for &pressure in SmokePressure::ALL {
+    for pressure in SmokePressure::ALL {
         for cells in [[64, 64, 1], [65, 33, 1], [100, 7, 1]] {
             let mut smoke = Smoke::<Vec2>::new(domain(cells), settings(pressure), 1).unwrap();
             noise(&mut smoke, 7);
@@ -108,7 +108,7 @@ fn borders_and_obstacles_are_no_hindrance() {
 
 #[test]
 fn projection_in_3d_reaches_the_tolerance() {
-    for &pressure in SmokePressure::ALL {
+    for pressure in SmokePressure::ALL {
         let cells = [20, 24, 17];
         let mut smoke = Smoke::<Vec3>::new(domain(cells), settings(pressure), 1).unwrap();
         noise(&mut smoke, 9);

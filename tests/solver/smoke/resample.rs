@@ -57,7 +57,7 @@ fn borders_and_scheme_change_while_it_runs() {
         run(&mut smoke, 1, 1e-4);
     }
     for border in Border::ALL {
-        let settings = SmokeSettings { border_x: *border, ..SmokeSettings::default() };
+        let settings = SmokeSettings { border_x: border, ..SmokeSettings::default() };
         smoke.set_settings(settings).unwrap();
         run(&mut smoke, 3, 0.01);
         assert!(

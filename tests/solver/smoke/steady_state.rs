@@ -12,8 +12,8 @@ use crate::allocation::allocations;
 
 #[test]
 fn step_allocates_nothing() {
-    for &pressure in SmokePressure::ALL {
-        for &advection in Advection::ALL {
+    for pressure in SmokePressure::ALL {
+        for advection in Advection::ALL {
             let settings = SmokeSettings {
                 pressure,
                 advection,

@@ -10,8 +10,8 @@ use super::support::{difference, domain, largest};
 
 #[test]
 fn flow_without_variation_along_z_is_the_flow_in_the_plane() {
-    for &pressure in SmokePressure::ALL {
-        for &advection in Advection::ALL {
+    for pressure in SmokePressure::ALL {
+        for advection in Advection::ALL {
             let settings = SmokeSettings {
                 pressure,
                 advection,
