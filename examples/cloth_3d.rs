@@ -115,7 +115,7 @@ fn pattern() -> Image {
     let color = |x: u32, y: u32| {
         if (40..56).contains(&y) {
             [0xf2, 0xc1, 0x4e, 0xff]
-        } else if (x / 12 + y / 12) % 2 == 0 {
+        } else if (x / 12 + y / 12).is_multiple_of(2) {
             [0xb0, 0x2e, 0x26, 0xff]
         } else {
             [0xf4, 0xf1, 0xe8, 0xff]

@@ -11,7 +11,6 @@ use crate::motion::Motions;
 use crate::settings::SettingsInForce;
 use crate::solver::cloth::collision::{Collider, ColliderShape};
 use crate::solver::cloth::{Cloth, Surroundings};
-use crate::solver::sampling::{BoundaryShape, Fill};
 use crate::time::Fluid;
 
 /// A cloth is a component as it is. Its particles live in world space: the
@@ -71,9 +70,9 @@ pub(crate) fn gather_colliders<V: Dimension>(
     }
     colliders.0.clear();
     let tick = clock.context().due() as f32 * clock.context().dt();
-    let solids = boundaries
-        .iter()
-        .filter_map(|(entity, boundary)| solid(boundary.shape()).map(|shape| (entity, shape)));
+    let solids = boundaries.iter().filter_map(|(entity, boundary)| {
+        ColliderShape::of_solid(boundary.shape()).map(|shape| (entity, shape))
+    });
     let own = own.iter().map(|(entity, collider)| (entity, collider.0.clone()));
     let mut found: Vec<(Entity, ColliderShape<V>)> = solids.chain(own).collect();
     // The order of a query follows archetypes; that of entities does not change.
@@ -93,17 +92,6 @@ pub(crate) fn gather_colliders<V: Dimension>(
             colliders.0.push(collider);
         }
         refusals.note(entity, valid);
-    }
-}
-
-/// A boundary as cloth meets it: a solid, or nothing where it is hollow.
-fn solid<V: Dimension>(shape: &BoundaryShape<V>) -> Option<ColliderShape<V>> {
-    match *shape {
-        BoundaryShape::Box { half_size, fill: Fill::Solid } => {
-            Some(ColliderShape::Box { half_size })
-        }
-        BoundaryShape::Ball { radius, fill: Fill::Solid } => Some(ColliderShape::Ball { radius }),
-        _ => None,
     }
 }
 

@@ -7,9 +7,11 @@ use bevy::prelude::*;
 use core::marker::PhantomData;
 
 use crate::boundary::BoundaryOf;
+use crate::cloth::ClothColliderOf;
 use crate::dimension::Dimension;
 use crate::fluid::{FluidOf, FluidRefused};
 use crate::settings::FluidSettings;
+use crate::solver::companions::Companions;
 use crate::solver::error::FluidError;
 use crate::solver::particles::FluidParticles;
 use crate::solver::sampling::{MeshFileError, TriangleMesh};
@@ -213,8 +215,10 @@ fn spawn<V: SceneDimension>(
         }
         bodies.push((FluidOf::<V>::new(fluid.material.clone()), particles));
     }
+    let Companions { cloths, smokes, .. } = Companions::of_scene(scene)?;
     if let Some(settings) = settings {
         settings.gravity = Vec3::from_array(scene.gravity.to_array());
+        settings.wind = Vec3::from_array(scene.wind.to_array());
         *V::particle_radius_mut(settings) = scene.particle_radius;
         settings.time_step = scene.time_step;
         settings.method = scene.method;
@@ -224,6 +228,20 @@ fn spawn<V: SceneDimension>(
     }
     for body in bodies {
         commands.spawn((body, ChildOf(root)));
+    }
+    cloths.into_iter().for_each(|cloth| {
+        commands.spawn((cloth, Transform::default(), ChildOf(root)));
+    });
+    smokes.into_iter().for_each(|smoke| {
+        commands.spawn((smoke, Transform::default(), ChildOf(root)));
+    });
+    for collider in &scene.colliders {
+        let position = Vec3::from_array(collider.position.to_array());
+        commands.spawn((
+            ClothColliderOf::<V>(collider.shape.clone()),
+            Transform::from_translation(position),
+            ChildOf(root),
+        ));
     }
     for boundary in &scene.boundaries {
         let position = Vec3::from_array(boundary.position.to_array());

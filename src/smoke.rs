@@ -32,7 +32,6 @@ impl<V: Dimension> Component for Smoke<V> {
     ) {
         required.register_required(Transform::default);
         required.register_required(Visibility::default);
-        required.register_required(Unspent::default);
     }
 }
 
@@ -49,14 +48,6 @@ impl<V: Dimension> Component for SmokeSource<V> {
         required.register_required(Transform::default);
     }
 }
-
-/// Time of the fluid clock that a domain has not spent in steps yet, in seconds.
-#[derive(Component, Clone, Copy, Debug, Default)]
-pub(crate) struct Unspent(f64);
-
-/// Most steps of a domain in one step of the fluid clock; beyond them smoke
-/// falls behind.
-const MOST_STEPS: u32 = 8;
 
 /// The way from the world into a domain's own space and back.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -206,17 +197,11 @@ pub(crate) fn gather_sources<V: Dimension>(
 
 /// Steps the domains, each by its own time step.
 pub(crate) fn step<V: Dimension>(
-    mut smokes: Query<(Entity, &mut Smoke<V>, &mut Unspent)>,
+    mut smokes: Query<(Entity, &mut Smoke<V>)>,
     clock: Res<Time<Fluid>>,
     mut refusals: Refusals,
 ) {
-    for (entity, mut smoke, mut unspent) in &mut smokes {
-        let dt = smoke.settings().time_step;
-        unspent.0 += f64::from(clock.context().dt());
-        // A sum of steps in f32 falls short of its decimal value.
-        let due = (unspent.0 / f64::from(dt) + 1e-6) as u32;
-        let mut steps = 0..due.min(MOST_STEPS);
-        refusals.note(entity, steps.try_for_each(|_| smoke.step(dt, threads())));
-        unspent.0 = (unspent.0 - f64::from(due) * f64::from(dt)).max(0.0);
+    for (entity, mut smoke) in &mut smokes {
+        refusals.note(entity, smoke.advance(clock.context().dt(), threads()));
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use bevy_math::{Rect, Vec2};
+use bevy_math::{DVec2, Rect, Vec2};
 use tiny_skia::{Color, Pixmap};
 
 use super::{FrameError, write_whole};
@@ -15,7 +15,7 @@ use super::{FrameError, write_whole};
 ///
 /// ```
 /// use bevy_fluid::frames::Canvas;
-/// use bevy_math::{Rect, Vec2};
+/// use bevy_math::{DVec2, Rect, Vec2};
 ///
 /// let tank = Rect::new(0.0, 0.0, 4.0, 2.0);
 /// let mut canvas = Canvas::new(1280, 720, tank, [0xEE, 0xEE, 0xEE])?;
@@ -156,6 +156,60 @@ impl Canvas {
             let (inside, outside) = (4 * (row * width + inside), 4 * (row * width + outside));
             if inside < outside {
                 paint.fill(&mut pixels[inside..outside]);
+            }
+        }
+    }
+
+    /// Draws a straight line over what is there, `width` pixels wide, at least one, from `a` to `b`
+    /// in world units, `rgba` as for [`Canvas::dot`]. Its edges are soft by one pixel.
+    ///
+    /// A line outside the picture and one with an end or a width that is not finite draw nothing.
+    pub fn line(&mut self, a: Vec2, b: Vec2, width: f32, rgba: [u8; 4]) {
+        if !(a.is_finite() && b.is_finite() && width.is_finite()) || rgba[3] == 0 {
+            return;
+        }
+        let pixel = |point: Vec2| {
+            DVec2::new(
+                (f64::from(point.x) - self.left) * self.scale,
+                (self.top - f64::from(point.y)) * self.scale,
+            )
+        };
+        let (a, b) = (pixel(a), pixel(b));
+        let half = 0.5 * f64::from(width.max(1.0));
+        let paint = Paint::new(rgba);
+        let (columns, rows) = (self.pixels.width() as usize, self.pixels.height() as usize);
+        let along = b - a;
+        let (low, high) = (a.min(b) - half - 0.5, a.max(b) + half + 0.5);
+        let pixels = self.pixels.data_mut();
+        for row in pixel_at_or_after(low.y)..pixel_at_or_after(high.y).min(rows) {
+            for column in pixel_at_or_after(low.x)..pixel_at_or_after(high.x).min(columns) {
+                let here = DVec2::new(column as f64 + 0.5, row as f64 + 0.5);
+                let part = (here - a).dot(along) / along.length_squared();
+                // A line without length is a dot.
+                let nearest = a + along * if part.is_nan() { 0.0 } else { part.clamp(0.0, 1.0) };
+                let coverage = (half + 0.5 - here.distance(nearest)).clamp(0.0, 1.0);
+                let pixel = 4 * (row * columns + column);
+                paint.blend(&mut pixels[pixel..pixel + 3], coverage as f32);
+            }
+        }
+    }
+
+    /// Fills a rectangle in world units: all pixels whose centres lie in it, its upper and right
+    /// edge left out, `rgba` as for [`Canvas::dot`]. One that is not finite draws nothing.
+    pub fn rect(&mut self, rect: Rect, rgba: [u8; 4]) {
+        if !(rect.min.is_finite() && rect.max.is_finite()) || rgba[3] == 0 {
+            return;
+        }
+        let x = |x: f32| pixel_at_or_after((f64::from(x) - self.left) * self.scale);
+        let y = |y: f32| pixel_at_or_after((self.top - f64::from(y)) * self.scale);
+        let paint = Paint::new(rgba);
+        let (width, height) = (self.pixels.width() as usize, self.pixels.height() as usize);
+        let (left, right) = (x(rect.min.x), x(rect.max.x).min(width));
+        let (top, bottom) = (y(rect.max.y), y(rect.min.y).min(height));
+        let pixels = self.pixels.data_mut();
+        for row in top..bottom {
+            if left < right {
+                paint.fill(&mut pixels[4 * (row * width + left)..4 * (row * width + right)]);
             }
         }
     }

@@ -3,6 +3,7 @@
 mod blocks;
 pub mod boundary;
 pub mod cloth;
+pub mod companions;
 pub mod error;
 pub mod grid;
 pub mod kernel;

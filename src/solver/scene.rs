@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use bevy_math::Vec2;
 
+use super::cloth::scene::{SceneCloth, SceneCollider};
 use super::error::FluidError;
 use super::periodic::Periodic;
 use super::sampling::{BoundaryShape, Fill, FluidShape, MeshSource, TriangleMesh};
 use super::settings::{
     DfsphSettings, FluidMaterial, FluidMethod, PressureSolver, WcsphSettings, WorldSettings,
 };
+use super::smoke::scene::SceneSmoke;
 use super::time_step::TimeStep;
 use super::vector::Vector;
 
@@ -46,8 +48,16 @@ pub struct Scene<V> {
     pub periodic: Periodic,
     /// Bodies of fluid.
     pub fluids: Vec<SceneFluid<V>>,
-    /// Walls and obstacles.
+    /// Walls and obstacles, of water, cloth and smoke.
     pub boundaries: Vec<SceneBoundary<V>>,
+    /// Velocity of the air that cloth feels in m/s, up to 1e6.
+    pub wind: V,
+    /// Cloths, ropes and chains.
+    pub cloths: Vec<SceneCloth<V>>,
+    /// Solids that stop cloth only.
+    pub colliders: Vec<SceneCollider<V>>,
+    /// Domains of smoke.
+    pub smokes: Vec<SceneSmoke<V>>,
 }
 
 /// A body of fluid in a scene.
@@ -114,6 +124,10 @@ impl<V: Vector> Default for Scene<V> {
             periodic,
             fluids: Vec::new(),
             boundaries: Vec::new(),
+            wind: V::ZERO,
+            cloths: Vec::new(),
+            colliders: Vec::new(),
+            smokes: Vec::new(),
         }
     }
 }
@@ -317,6 +331,10 @@ impl Scene<Vec2> {
                 position: vector(left + 0.5 * width, 0.5 * height),
                 surface_velocity: Vec2::ZERO,
             }],
+            wind: Vec2::ZERO,
+            cloths: Vec::new(),
+            colliders: Vec::new(),
+            smokes: Vec::new(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A world with its bodies, to be stepped without an ECS.
 
 use super::boundary::BoundaryMotion;
+use super::companions::{Companions, CompanionsState};
 use super::error::FluidError;
 use super::parallel::Threads;
 use super::particles::FluidParticles;
@@ -28,7 +29,8 @@ pub struct FluidBody<V> {
     pub particles: FluidParticles<V>,
 }
 
-/// A world of particles with its bodies and boundary.
+/// A world of particles with its bodies and boundary, and the cloths and the
+/// smoke beside it.
 ///
 /// ```
 /// use bevy_fluid::solver::parallel::Threads;
@@ -46,6 +48,7 @@ pub struct FluidBody<V> {
 pub struct Simulation<V: Vector> {
     world: FluidWorld<V>,
     bodies: Vec<FluidBody<V>>,
+    companions: Companions<V>,
     time_step: TimeStep,
     time: f64,
     steps: u64,
@@ -62,7 +65,10 @@ pub struct Simulation<V: Vector> {
     feature = "scene",
     serde(
         deny_unknown_fields,
-        bound(serialize = "V: serde::Serialize", deserialize = "V: serde::Deserialize<'de>")
+        bound(
+            serialize = "V: Vector + serde::Serialize",
+            deserialize = "V: Vector + serde::Deserialize<'de>"
+        )
     )
 )]
 pub struct SimulationState<V> {
@@ -94,6 +100,8 @@ pub struct SimulationState<V> {
     pub boundary: Vec<V>,
     /// How they move.
     pub boundary_motion: BoundaryMotion<V>,
+    /// Cloths and smoke.
+    pub companions: CompanionsState<V>,
 }
 
 impl<V: Vector> Simulation<V> {
@@ -122,6 +130,7 @@ impl<V: Vector> Simulation<V> {
         }
         simulation.set_boundary(scene.boundary_samples()?);
         simulation.set_surface_velocities(&scene.surface_velocities()?);
+        simulation.companions = Companions::of_scene(scene)?;
         Ok(simulation)
     }
 
@@ -183,6 +192,16 @@ impl<V: Vector> Simulation<V> {
         &mut self.bodies
     }
 
+    /// The cloths and the smoke.
+    pub fn companions(&self) -> &Companions<V> {
+        &self.companions
+    }
+
+    /// The cloths and the smoke, to be edited between steps.
+    pub fn companions_mut(&mut self) -> &mut Companions<V> {
+        &mut self.companions
+    }
+
     /// The packed world.
     pub fn world(&self) -> &FluidWorld<V> {
         &self.world
@@ -191,6 +210,11 @@ impl<V: Vector> Simulation<V> {
     /// Simulated time in seconds.
     pub fn time(&self) -> f64 {
         self.time
+    }
+
+    /// Length of the last step in seconds, or zero before the first.
+    pub fn last_step(&self) -> f32 {
+        self.world.last_step()
     }
 
     /// Steps done.
@@ -242,6 +266,7 @@ impl<V: Vector> Simulation<V> {
         super::time_step::check_step("time_step", dt)?;
         self.gather()?;
         self.world.step(dt, threads)?;
+        self.companions.step(dt, self.world.settings().gravity, threads)?;
         self.time += f64::from(dt);
         self.steps += 1;
         self.behind = true;
@@ -287,6 +312,7 @@ impl<V: Vector> Simulation<V> {
             bodies: self.bodies.clone(),
             boundary: self.world.boundary_state().0.to_vec(),
             boundary_motion: self.world.boundary_state().1.clone(),
+            companions: self.companions.state(),
         }
     }
 
@@ -311,6 +337,7 @@ impl<V: Vector> Simulation<V> {
         simulation.set_boundary(state.boundary);
         state.boundary_motion.validate(simulation.boundary().len())?;
         simulation.world.resume_boundary(state.boundary_motion);
+        simulation.companions = Companions::from_state(state.companions)?;
         simulation.time = state.time;
         simulation.steps = state.steps;
         if state.last_step != 0.0 {

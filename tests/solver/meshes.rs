@@ -24,7 +24,7 @@ fn cuboid(low: Vec3, high: Vec3, lid: bool) -> TriangleMesh {
 /// A boundary of a mesh where it is.
 fn wall(mesh: TriangleMesh) -> SceneBoundary<Vec3> {
     let shape = BoundaryShape::Mesh { mesh: mesh.into(), scale: Vec3::ONE };
-    SceneBoundary { shape, position: Vec3::ZERO }
+    SceneBoundary { shape, position: Vec3::ZERO, surface_velocity: Vec3::ZERO }
 }
 
 fn run_to(simulation: &mut Simulation<Vec3>, time: f64) {
@@ -92,7 +92,10 @@ fn water_takes_the_shape_of_a_closed_mesh_only() {
 #[test]
 fn a_mesh_that_was_not_read_or_lies_in_a_plane_is_refused_by_its_place() {
     let named = |mesh: MeshSource| BoundaryShape::Mesh { mesh, scale: Vec3::ONE };
-    let boundary = |mesh| vec![SceneBoundary { shape: named(mesh), position: Vec3::ZERO }];
+    let boundary = |mesh| {
+        let (position, surface_velocity) = (Vec3::ZERO, Vec3::ZERO);
+        vec![SceneBoundary { shape: named(mesh), position, surface_velocity }]
+    };
     let mut scene = Scene { boundaries: boundary(MeshSource::file("a.obj")), ..void() };
     let error = scene.boundary_samples().unwrap_err().to_string();
     assert!(error.starts_with("boundaries[0].shape.mesh is \"a.obj\", allowed is"), "{error}");

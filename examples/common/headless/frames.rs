@@ -9,7 +9,7 @@ use bevy_fluid::solver::vector::Vector;
 use super::error::RunError;
 use super::options::{Format, Options};
 use super::picture::Picture;
-use super::record::Snapshot;
+use super::record::snapshot;
 
 /// The files that a run leaves in its folder.
 pub struct Frames {
@@ -65,7 +65,7 @@ impl Frames {
         if self.snapshots.first() == Some(&steps) {
             self.snapshots.remove(0);
             let path = self.folder.join(format!("snapshot_{steps:06}.json"));
-            save(&path, Snapshot::of(simulation).json())?;
+            save(&path, snapshot(simulation))?;
         }
         let due = self.due(simulation.time());
         if self.next < due {
@@ -89,7 +89,7 @@ impl Frames {
             (Format::Vtk, _) => (table(simulation).vtk().map_err(told)?, "vtk"),
             (Format::Ply, _) => (table(simulation).ply(), "ply"),
             (Format::Png, Some(picture)) => (picture.png(simulation).map_err(told)?, "png"),
-            _ => (Snapshot::of(simulation).json().map_err(told)?, "json"),
+            _ => (snapshot(simulation).map_err(told)?, "json"),
         })
     }
 

@@ -3,12 +3,20 @@
 use std::str::FromStr;
 
 use bevy_fluid::Dimension;
+use bevy_fluid::solver::cloth::collision::ColliderShape;
+use bevy_fluid::solver::cloth::scene::{ClothShape, SceneCloth, SceneCollider};
+use bevy_fluid::solver::cloth::{ClothScheme, ClothSettings, Inversion, Tethers};
 use bevy_fluid::solver::periodic::Periodic;
 use bevy_fluid::solver::sampling::{BoundaryShape, Fill, FluidShape, MeshSource};
 use bevy_fluid::solver::scene::{Scene, SceneBoundary, SceneFluid};
 use bevy_fluid::solver::settings::{
     DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, NegativePressure, PressureSolver,
     WcsphSettings,
+};
+use bevy_fluid::solver::smoke::scene::SceneSmoke;
+use bevy_fluid::solver::smoke::{
+    Advection, Border, SmokeDomain, SmokePressure, SmokeScheme, SmokeSettings, SmokeSource,
+    TotalDye, Walls,
 };
 use bevy_fluid::solver::time_step::TimeStep;
 use bevy_reflect::enums::VariantInfo;
@@ -82,6 +90,24 @@ fn registry<V: Dimension + DeserializeOwned>() -> TypeRegistry {
         NegativePressure,
         Periodic,
         TimeStep,
+        SceneCloth<V>,
+        ClothShape<V>,
+        ClothSettings,
+        ClothScheme,
+        Tethers,
+        Inversion,
+        SceneCollider<V>,
+        ColliderShape<V>,
+        SceneSmoke<V>,
+        SmokeDomain<V>,
+        SmokeSettings,
+        SmokeSource<V>,
+        SmokeScheme,
+        SmokePressure,
+        Advection,
+        TotalDye,
+        Walls,
+        Border,
     );
     registry
 }

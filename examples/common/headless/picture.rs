@@ -1,7 +1,10 @@
-//! Pictures of particles, drawn on the CPU.
+//! Pictures of a scene, drawn on the CPU.
 
 use bevy_fluid::frames::{Canvas, FrameError};
+use bevy_fluid::solver::cloth::{Cloth, ConstraintKind};
+use bevy_fluid::solver::companions::Companions;
 use bevy_fluid::solver::simulation::Simulation;
+use bevy_fluid::solver::smoke::{Smoke, SmokeView};
 use bevy_fluid::solver::vector::Vector;
 use bevy_math::{DVec2, Rect, Vec2};
 
@@ -11,6 +14,9 @@ const LONG_SIDE: u32 = 1080;
 const SHORTEST_SIDE: f64 = 64.0;
 const BACKGROUND: [u8; 3] = [0xEE; 3];
 const BOUNDARY: [u8; 4] = [0x88, 0x88, 0x88, 0xFF];
+const THREAD: [u8; 4] = [0x66, 0x66, 0x66, 0xFF];
+/// Width of a thread in pixels.
+const THREAD_PIXELS: f32 = 1.5;
 /// Speed in m/s from which on a particle is drawn in the lightest colour.
 const LIGHTEST_SPEED: f32 = 8.0;
 
@@ -46,6 +52,10 @@ impl Picture {
         simulation: &mut Simulation<V>,
     ) -> Result<Vec<u8>, FrameError> {
         self.canvas.clear();
+        let Companions { smokes, .. } = simulation.companions();
+        for smoke in smokes {
+            self.draw_smoke(smoke);
+        }
         // A vessel's front wall would hide the fluid, so the boundary lies behind it.
         let boundary = simulation.world().boundary_samples();
         self.draw(boundary.map(|(position, _)| Dot::new(position, BOUNDARY)).collect());
@@ -56,7 +66,42 @@ impl Picture {
         });
         let fluid = fluid.collect();
         self.draw(fluid);
+        let Companions { cloths, .. } = simulation.companions();
+        for cloth in cloths {
+            self.draw_cloth(cloth);
+        }
         self.canvas.encode_png()
+    }
+
+    /// Draws the threads of a cloth.
+    fn draw_cloth<V: Vector>(&mut self, cloth: &Cloth<V>) {
+        let flat = |particle: u32| {
+            let [x, y, _] = cloth.positions()[particle as usize].to_array();
+            Vec2::new(x, y)
+        };
+        for link in cloth.constraints().iter().filter(|link| link.kind != ConstraintKind::Bend) {
+            self.canvas.line(flat(link.a), flat(link.b), THREAD_PIXELS, THREAD);
+        }
+    }
+
+    /// Draws the dye of a domain, in 3D the sum along the view.
+    fn draw_smoke<V: Vector>(&mut self, smoke: &Smoke<V>) {
+        let domain = smoke.domain();
+        let [columns, rows, _] = domain.cells.map(|cells| cells as usize);
+        let side = domain.cell_size();
+        let thickness = if V::DIM == 3 { side } else { 1.0 };
+        let mut sums = vec![0.0; columns * rows];
+        for (cell, dye) in smoke.view(SmokeView::Dye(0)).enumerate() {
+            sums[cell % (columns * rows)] += dye * thickness;
+        }
+        let [left, bottom, _] = domain.min.to_array();
+        for (cell, dye) in sums.into_iter().enumerate() {
+            let corner = Vec2::new((cell % columns) as f32, (cell / columns) as f32);
+            let min = Vec2::new(left, bottom) + corner * side;
+            let light = 1.0 - dye.clamp(0.0, 1.0);
+            let grey = (f32::from(BACKGROUND[0]) * light).round() as u8;
+            self.canvas.rect(Rect::from_corners(min, min + side), [grey, grey, grey, 0xFF]);
+        }
     }
 
     /// Draws dots, the nearest last.
@@ -82,7 +127,11 @@ fn view<V: Vector>(simulation: &Simulation<V>, margin: f64) -> Rect {
     let fluid = world.particles().map(|particle| particle.position);
     let boundary = world.boundary_samples().map(|(position, _)| position);
     let (mut min, mut max) = (DVec2::INFINITY, DVec2::NEG_INFINITY);
-    for point in fluid.chain(boundary) {
+    let Companions { cloths, smokes, .. } = simulation.companions();
+    let cloths = cloths.iter().flat_map(|cloth| cloth.positions().iter().copied());
+    let smokes = smokes.iter().map(Smoke::domain);
+    let corners = smokes.flat_map(|domain| [domain.min, domain.min + domain.size]);
+    for point in fluid.chain(boundary).chain(cloths).chain(corners) {
         let [x, y, _] = point.to_array().map(f64::from);
         min = min.min(DVec2::new(x, y));
         max = max.max(DVec2::new(x, y));

@@ -17,7 +17,7 @@ use super::frames::Frames;
 use super::interrupt;
 use super::options::Options;
 use super::progress::{End, Progress};
-use super::record::StepRecord;
+use super::record::step_line;
 use super::start::{Beginning, StateFile};
 
 /// Runs a simulation to the end that the options name.
@@ -154,7 +154,7 @@ impl Log {
 
     /// Adds the line of the last step.
     fn write<V: Vector>(&mut self, simulation: &Simulation<V>) -> Result<(), RunError> {
-        let line = StepRecord::of(simulation).line();
+        let line = step_line(simulation);
         let line = line.map_err(|error| RunError::output_file(&self.path, error))?;
         // In one call, so that a run that is killed leaves no part of a line.
         self.file

@@ -165,6 +165,44 @@ fn the_largest_and_the_smallest_world_are_drawn() {
 }
 
 #[test]
+fn a_line_covers_its_width_and_nothing_beside_it() {
+    let mut canvas = unit(20, 20);
+    canvas.line(Vec2::new(2.0, 10.0), Vec2::new(18.0, 10.0), 4.0, BLUE);
+    for (x, y) in [(4, 8), (10, 9), (16, 11)] {
+        assert_eq!(canvas.pixel(x, y), Some([0, 0, 255]), "{x} {y}");
+    }
+    for (x, y) in [(10, 6), (10, 13), (19, 10)] {
+        assert_eq!(canvas.pixel(x, y), Some(GREY), "{x} {y}");
+    }
+    let before = canvas.encode_png().unwrap();
+    canvas.line(Vec2::new(f32::NAN, 0.0), Vec2::ONE, 4.0, BLUE);
+    canvas.line(Vec2::splat(100.0), Vec2::splat(200.0), 4.0, BLUE);
+    assert_eq!(canvas.encode_png().unwrap(), before);
+    // Without length it is a dot.
+    canvas.line(Vec2::new(10.0, 3.0), Vec2::new(10.0, 3.0), 2.0, BLUE);
+    assert_eq!(canvas.pixel(10, 16), Some([0, 0, 255]));
+}
+
+#[test]
+fn rectangles_side_by_side_leave_no_gap_and_do_not_overlap() {
+    let mut canvas = unit(20, 20);
+    let half = [0, 0, 255, 128];
+    for left in [3.0, 6.3] {
+        canvas.rect(Rect::new(left, 5.0, left + 3.3, 9.0), half);
+    }
+    let inside = canvas.pixel(4, 12);
+    assert_ne!(inside, Some(GREY));
+    // 3 to 9.6 covers the middles of pixels 3 to 9, each once.
+    for x in 3..9 {
+        assert_eq!(canvas.pixel(x, 12), inside, "{x}");
+    }
+    assert_eq!([canvas.pixel(2, 12), canvas.pixel(11, 12)], [Some(GREY); 2]);
+    assert_eq!([canvas.pixel(4, 10), canvas.pixel(4, 15)], [Some(GREY); 2]);
+    canvas.rect(Rect::new(f32::NAN, 0.0, 1.0, 1.0), half);
+    canvas.rect(Rect::new(50.0, 50.0, 60.0, 60.0), half);
+}
+
+#[test]
 fn a_png_holds_the_same_pixels() {
     let mut canvas = unit(30, 20);
     canvas.dot(Vec2::new(12.3, 8.1), 6.0, [10, 20, 30, 200]);

@@ -6,6 +6,7 @@ use super::ibds::Particles;
 use super::kernels::Components;
 use super::plan::vector;
 use crate::solver::error::FluidError;
+use crate::solver::sampling::{BoundaryShape, Fill};
 use crate::solver::vector::Vector;
 
 /// A solid around its own origin.
@@ -34,6 +35,18 @@ pub enum ColliderShape<V> {
     Plane,
     /// What lies behind all of several planes, at least one.
     Convex(Vec<HalfSpace<V>>),
+}
+
+impl<V: Vector> ColliderShape<V> {
+    /// A boundary of water as cloth meets it: a solid box or ball, or nothing
+    /// where it is hollow or of another shape.
+    pub fn of_solid(shape: &BoundaryShape<V>) -> Option<Self> {
+        match *shape {
+            BoundaryShape::Box { half_size, fill: Fill::Solid } => Some(Self::Box { half_size }),
+            BoundaryShape::Ball { radius, fill: Fill::Solid } => Some(Self::Ball { radius }),
+            _ => None,
+        }
+    }
 }
 
 /// The points x with normal.x <= offset.

@@ -18,6 +18,7 @@ mod packed;
 mod project;
 mod reference;
 mod resample;
+pub mod scene;
 mod settings;
 mod solids;
 mod solve;
@@ -87,6 +88,8 @@ pub struct Smoke<V: Vector> {
     stats: SmokeStats,
     time: f64,
     steps: u64,
+    /// Time of the caller not yet spent in steps, in seconds.
+    unspent: f64,
 }
 
 /// Fields that a step writes before it reads them.
@@ -144,6 +147,7 @@ impl<V: Vector> Smoke<V> {
             stats: SmokeStats { total_dye: vec![0.0; channels], ..SmokeStats::default() },
             time: 0.0,
             steps: 0,
+            unspent: 0.0,
             settings,
         };
         smoke.rebuild_solids()?;

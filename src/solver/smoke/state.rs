@@ -38,6 +38,7 @@ pub struct SmokeState<V> {
     pub time: f64,
     /// Steps since the start.
     pub steps: u64,
+    unspent: f64,
 }
 
 impl<V: Vector> Smoke<V> {
@@ -57,6 +58,7 @@ impl<V: Vector> Smoke<V> {
             last_step: self.stats.dt,
             time: self.time,
             steps: self.steps,
+            unspent: self.unspent,
         }
     }
 
@@ -98,6 +100,9 @@ impl<V: Vector> Smoke<V> {
         if state.last_step != 0.0 {
             crate::solver::time_step::check_step("last_step", state.last_step)?;
         }
+        if !(0.0..=1.0).contains(&state.unspent) {
+            return Err(FluidError::parameter("unspent", state.unspent, "0 s to 1 s"));
+        }
         smoke.set_sources(state.sources)?;
         smoke.set_obstacles(state.obstacles)?;
         smoke.velocity = state.velocity;
@@ -110,7 +115,7 @@ impl<V: Vector> Smoke<V> {
         for channel in 0..smoke.dye.len() {
             smoke.stats.total_dye[channel] = smoke.total_dye(channel);
         }
-        (smoke.time, smoke.steps) = (state.time, state.steps);
+        (smoke.time, smoke.steps, smoke.unspent) = (state.time, state.steps, state.unspent);
         Ok(smoke)
     }
 }

@@ -23,7 +23,32 @@ const FRESH: Beyond = Beyond::Value(0.0);
 /// Part of the tolerance of projections that diffusion is solved to.
 const DIFFUSION_TOLERANCE: f32 = 0.1;
 
+/// Most steps that [`Smoke::advance`] makes at once.
+const MOST_STEPS: u32 = 8;
+
 impl<V: Vector> Smoke<V> {
+    /// Lets `elapsed` seconds pass: as many steps of
+    /// [`time_step`](super::SmokeSettings::time_step) as fit into them and what
+    /// was left before. Beyond eight steps it drops time and falls behind.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] if `elapsed` is not 0 s to 1 s; nothing is done.
+    pub fn advance(&mut self, elapsed: f32, threads: Threads) -> Result<(), FluidError> {
+        if !(0.0..=1.0).contains(&elapsed) {
+            return Err(FluidError::parameter("elapsed", elapsed, "0 s to 1 s"));
+        }
+        let dt = self.settings.time_step;
+        let length = f64::from(dt);
+        self.unspent += f64::from(elapsed);
+        // A sum of steps in f32 falls short of its decimal value.
+        let due = (self.unspent / length + 1e-6) as u32;
+        for _ in 0..due.min(MOST_STEPS) {
+            self.step(dt, threads)?;
+        }
+        self.unspent = (self.unspent - f64::from(due) * length).clamp(0.0, length);
+        Ok(())
+    }
+
     /// One step of `dt` seconds.
     ///
     /// # Errors

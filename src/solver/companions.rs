@@ -1,0 +1,144 @@
+//! What a simulation holds beside water: cloths with what they meet, and smoke.
+
+use super::cloth::collision::{Collider, ColliderShape};
+use super::cloth::{Cloth, ClothState, Surroundings};
+use super::error::FluidError;
+use super::parallel::Threads;
+use super::scene::Scene;
+use super::smoke::{Smoke, SmokeObstacle, SmokeState};
+use super::vector::Vector;
+
+/// The cloths and the smoke of a [`Simulation`](super::simulation::Simulation).
+#[derive(Debug, Default)]
+pub struct Companions<V: Vector> {
+    /// Velocity of the air that cloth feels, in m/s.
+    pub wind: V,
+    /// Solids that cloth meets.
+    pub colliders: Vec<Collider<V>>,
+    /// The cloths.
+    pub cloths: Vec<Cloth<V>>,
+    /// The domains of smoke.
+    pub smokes: Vec<Smoke<V>>,
+}
+
+/// Everything that the next step of [`Companions`] reads.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "scene",
+    serde(
+        deny_unknown_fields,
+        bound(
+            serialize = "V: Vector + serde::Serialize",
+            deserialize = "V: Vector + serde::Deserialize<'de>"
+        )
+    )
+)]
+pub struct CompanionsState<V> {
+    /// Velocity of the air in m/s.
+    pub wind: V,
+    /// Solids that cloth meets.
+    pub colliders: Vec<Collider<V>>,
+    /// The cloths.
+    pub cloths: Vec<ClothState<V>>,
+    /// The domains of smoke.
+    pub smokes: Vec<SmokeState<V>>,
+}
+
+impl<V: Vector> Companions<V> {
+    /// Those of a scene, at its start: solid boundaries stop cloth, and all of
+    /// them stop smoke.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] for the first value out of range.
+    pub fn of_scene(scene: &Scene<V>) -> Result<Self, FluidError> {
+        let mut companions = Self { wind: scene.wind, ..Self::default() };
+        companions.surroundings(V::ZERO).validate()?;
+        for boundary in &scene.boundaries {
+            if let Some(shape) = ColliderShape::of_solid(&boundary.shape) {
+                companions.colliders.push(Collider::new(shape, boundary.position));
+            }
+        }
+        for (index, collider) in scene.colliders.iter().enumerate() {
+            let collider = collider.build();
+            companions
+                .colliders
+                .push(collider.map_err(|error| error.within(format_args!("colliders[{index}]")))?);
+        }
+        for (index, cloth) in scene.cloths.iter().enumerate() {
+            let cloth = cloth.build();
+            companions
+                .cloths
+                .push(cloth.map_err(|error| error.within(format_args!("cloths[{index}]")))?);
+        }
+        for (index, smoke) in scene.smokes.iter().enumerate() {
+            let obstacles = scene
+                .boundaries
+                .iter()
+                .map(|boundary| SmokeObstacle::new(boundary.shape.clone(), boundary.position));
+            let smoke = smoke.build().and_then(|mut smoke| {
+                smoke.set_obstacles(obstacles)?;
+                Ok(smoke)
+            });
+            companions
+                .smokes
+                .push(smoke.map_err(|error| error.within(format_args!("smokes[{index}]")))?);
+        }
+        Ok(companions)
+    }
+
+    /// One step of `dt` seconds under a gravity in m/s²; smoke makes as many of
+    /// its own steps as fit.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] for the first value out of range.
+    pub fn step(&mut self, dt: f32, gravity: V, threads: Threads) -> Result<(), FluidError> {
+        let around = Surroundings { gravity, wind: self.wind, colliders: &self.colliders };
+        for (index, cloth) in self.cloths.iter_mut().enumerate() {
+            let stepped = cloth.step(dt, &around);
+            stepped.map_err(|error| error.within(format_args!("cloths[{index}]")))?;
+        }
+        for (index, smoke) in self.smokes.iter_mut().enumerate() {
+            let advanced = smoke.advance(dt, threads);
+            advanced.map_err(|error| error.within(format_args!("smokes[{index}]")))?;
+        }
+        Ok(())
+    }
+
+    /// Everything that the next step reads.
+    pub fn state(&self) -> CompanionsState<V> {
+        CompanionsState {
+            wind: self.wind,
+            colliders: self.colliders.clone(),
+            cloths: self.cloths.iter().map(Cloth::state).collect(),
+            smokes: self.smokes.iter().map(Smoke::state).collect(),
+        }
+    }
+
+    /// Companions that go on from `state`, bit for bit.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] for the first value out of range.
+    pub fn from_state(state: CompanionsState<V>) -> Result<Self, FluidError> {
+        let mut companions =
+            Self { wind: state.wind, colliders: state.colliders, ..Self::default() };
+        companions.surroundings(V::ZERO).validate()?;
+        for (index, cloth) in state.cloths.into_iter().enumerate() {
+            let cloth = Cloth::from_state(cloth);
+            companions
+                .cloths
+                .push(cloth.map_err(|error| error.within(format_args!("cloths[{index}]")))?);
+        }
+        for (index, smoke) in state.smokes.into_iter().enumerate() {
+            let smoke = Smoke::from_state(smoke);
+            companions
+                .smokes
+                .push(smoke.map_err(|error| error.within(format_args!("smokes[{index}]")))?);
+        }
+        Ok(companions)
+    }
+
+    fn surroundings(&self, gravity: V) -> Surroundings<'_, V> {
+        Surroundings { gravity, wind: self.wind, colliders: &self.colliders }
+    }
+}
