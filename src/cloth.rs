@@ -35,6 +35,13 @@ impl<V: Dimension> Component for Cloth<V> {
 #[require(Transform)]
 pub struct ClothColliderOf<V: Dimension>(pub ColliderShape<V>);
 
+impl<V: Dimension> ClothColliderOf<V> {
+    /// A solid of a shape.
+    pub fn new(shape: ColliderShape<V>) -> Self {
+        Self(shape)
+    }
+}
+
 /// Particles of a cloth that follow other entities.
 #[derive(Component, Clone, Debug, Default, PartialEq)]
 pub struct ClothAttachments(pub Vec<ClothAttachment>);

@@ -1,6 +1,7 @@
 //! The example `headless`, run from outside as a user runs it.
 
 mod bad_input;
+mod companions;
 mod frames;
 mod overrides;
 mod resume;

@@ -2,6 +2,7 @@
 
 mod boundary_mesh;
 mod clock;
+mod cloth;
 mod headless;
 #[cfg(feature = "inspector")]
 mod inspector;
