@@ -1,6 +1,7 @@
-//! Water for Bevy games through one [`FluidPlugin`]: divergence-free SPH
-//! (Bender & Koschier 2015, 2017) and weakly compressible SPH (Becker &
-//! Teschner 2007) in 2D and 3D.
+//! Water, cloth and smoke for Bevy games through one [`FluidPlugin`], in 2D and
+//! 3D: divergence-free SPH (Bender & Koschier 2015, 2017), weakly compressible
+//! SPH (Becker & Teschner 2007), impulse-based cloth (Bender & Schmitt 2006) and
+//! stable fluids (Stam 1999).
 //!
 //! ```no_run
 //! use bevy::prelude::*;
@@ -47,6 +48,8 @@
 //! |---|---|
 //! | a body of fluid, its particles | [`Fluid2d`] with [`FluidParticles2d`] |
 //! | a wall or an obstacle | [`Boundary2d`], [`BoundaryMesh`] |
+//! | a cloth, a rope or a chain | [`Cloth2d`], [`ClothAttachments`], [`ClothCollider2d`] |
+//! | smoke and what feeds it | [`Smoke2d`], [`SmokeSource2d`], [`SmokePlace`] |
 //! | gravity, step length, solver parameters | [`FluidSettings`] |
 //! | pause, speed, single step | [`Fluid`], the context of `Time<Fluid>` |
 //! | all particles inside a step | [`FluidWorld2d`] |

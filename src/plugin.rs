@@ -142,9 +142,12 @@ fn add_dimension<V: Dimension>(app: &mut App, outer: Interned<dyn ScheduleLabel>
                 neighbor_search::<V>.in_set(StageSystems(FluidSystems::NeighborSearch)),
                 non_pressure_forces::<V>.in_set(StageSystems(FluidSystems::NonPressureForces)),
                 density_solve::<V>.in_set(StageSystems(FluidSystems::DensitySolve)),
-                (integrate::<V>, cloth::step::<V>, smoke::step::<V>)
+                integrate::<V>.in_set(StageSystems(FluidSystems::Integrate)),
+                (cloth::step::<V>, smoke::step::<V>)
                     .chain()
-                    .in_set(StageSystems(FluidSystems::Integrate)),
+                    .after(integrate::<V>)
+                    .in_set(StageSystems(FluidSystems::Integrate))
+                    .in_set(DimensionSystems::Companions(V::DIM)),
                 divergence_solve::<V>.in_set(StageSystems(FluidSystems::DivergenceSolve)),
             ),
         );

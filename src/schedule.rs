@@ -42,6 +42,8 @@ pub enum FluidSystems {
 pub(crate) enum DimensionSystems {
     Prepare(usize),
     Writeback(usize),
+    /// In [`FluidSchedule`]: what is no water.
+    Companions(usize),
 }
 
 /// The solver's own system of each stage, ahead of the public set of its name.
@@ -75,5 +77,7 @@ pub(crate) fn configure(app: &mut App, outer: impl ScheduleLabel) {
             )
                 .chain(),
         );
+        use DimensionSystems::Companions;
+        schedule.configure_sets((Companions(2), Companions(3)).chain());
     });
 }

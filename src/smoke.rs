@@ -139,10 +139,7 @@ pub(crate) fn gather_obstacles<V: Dimension>(
         let place = place(entity);
         let obstacles = seen.iter().map(|(boundary, motion)| {
             let vector = |value: Vec3| V::from_array(value.to_array());
-            let mut obstacle = SmokeObstacle::new(
-                boundary.shape().clone(),
-                place.to_local(vector(motion.position)),
-            );
+            let mut obstacle = SmokeObstacle::of_boundary(boundary.shape(), place.to_local(vector(motion.position)));
             let axes = [Vec3::X, Vec3::Y, if V::DIM == 3 { Vec3::Z } else { Vec3::ZERO }];
             obstacle.axes = axes.map(|axis| place.turn_to_local(vector(motion.rotation * axis)));
             obstacle.velocity = place.turn_to_local(vector(motion.velocity));

@@ -184,7 +184,8 @@ pub(crate) fn plan(
     ];
     let fastest = worlds.into_iter().flatten().max_by(|a, b| a.0.total_cmp(&b.0));
     let (_, spacing, speed) = fastest.unwrap_or((0.0, 1.0, 0.0));
-    let (rule, budget) = (settings.time_step, settings.max_steps_per_frame);
+    let rule = settings.time_step.under(settings.method);
+    let budget = settings.max_steps_per_frame;
     clock.context_mut().plan(time.delta_secs_f64(), rule, budget, spacing, speed);
 }
 

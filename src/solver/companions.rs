@@ -75,7 +75,7 @@ impl<V: Vector> Companions<V> {
             let obstacles = scene
                 .boundaries
                 .iter()
-                .map(|boundary| SmokeObstacle::new(boundary.shape.clone(), boundary.position));
+                .map(|boundary| SmokeObstacle::of_boundary(&boundary.shape, boundary.position));
             let smoke = smoke.build().and_then(|mut smoke| {
                 smoke.set_obstacles(obstacles)?;
                 Ok(smoke)

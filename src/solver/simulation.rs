@@ -225,11 +225,12 @@ impl<V: Vector> Simulation<V> {
     /// Length of the next step in seconds by the scene's rule, when nothing
     /// else cuts it shorter.
     pub fn next_step(&self) -> f32 {
-        match self.time_step {
+        let rule = self.time_step.under(self.world.settings().method);
+        match rule {
             TimeStep::Fixed(dt) => dt,
             TimeStep::Adaptive { max, .. } => {
                 let spacing = self.world.settings().spacing();
-                self.time_step.split(f64::from(max), spacing, self.signal_speed()).1 as f32
+                rule.split(f64::from(max), spacing, self.signal_speed()).1 as f32
             }
         }
     }

@@ -1,9 +1,13 @@
 //! How a stretch of time is cut into steps.
 
 use super::error::FluidError;
+use super::settings::FluidMethod;
 
 /// Most substeps that an adaptive tick is ever cut into.
 const MAX_SUBSTEPS: f32 = 1000.0;
+
+/// The shortest step of all, in seconds.
+const SHORTEST: f32 = 1e-6;
 
 /// The rule for the length of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,7 +22,8 @@ pub enum TimeStep {
     /// counts because deep water leaks through its floor in steps that are too
     /// long, still as it may be.
     Adaptive {
-        /// Shortest step in seconds, 1e-6 to `max`.
+        /// Shortest step in seconds, 1e-6 to `max`. Under WCSPH, which explodes in
+        /// steps beyond its acoustic bound, steps may be shorter.
         min: f32,
         /// Longest step in seconds, up to 1 s.
         max: f32,
@@ -45,7 +50,7 @@ impl TimeStep {
             Self::Fixed(dt) => check_step("time_step", dt),
             Self::Adaptive { min, max, cfl } => {
                 check_step("time_step.max", max)?;
-                if !(min >= 1e-6 && min <= max) {
+                if !(min >= SHORTEST && min <= max) {
                     return Err(FluidError::parameter(
                         "time_step.min",
                         min,
@@ -57,6 +62,17 @@ impl TimeStep {
                 }
                 Ok(())
             }
+        }
+    }
+
+    /// The rule as it holds under a method: without a shortest step where longer
+    /// ones than the signal speed allows are unstable, not merely inexact.
+    pub fn under(self, method: FluidMethod) -> Self {
+        match (self, method) {
+            (Self::Adaptive { min, max, cfl }, FluidMethod::Wcsph) => {
+                Self::Adaptive { min: min.min(SHORTEST), max, cfl }
+            }
+            _ => self,
         }
     }
 
@@ -87,7 +103,7 @@ impl TimeStep {
 
 /// Checks the length of a single step in seconds.
 pub(crate) fn check_step(name: &str, dt: f32) -> Result<(), FluidError> {
-    if (1e-6..=1.0).contains(&dt) {
+    if (SHORTEST..=1.0).contains(&dt) {
         Ok(())
     } else {
         Err(FluidError::parameter(name, dt, "1e-6 s to 1 s"))

@@ -1,7 +1,8 @@
 //! Water behaves like water.
 
+use bevy_fluid::solver::parallel::Threads;
 use bevy_fluid::solver::scene::Scene;
-use bevy_fluid::solver::settings::{DfsphSettings, PressureSolver, WorldSettings};
+use bevy_fluid::solver::settings::{DfsphSettings, FluidMethod, PressureSolver, WorldSettings};
 use bevy_fluid::solver::simulation::Simulation;
 use bevy_fluid::solver::time_step::TimeStep;
 use bevy_math::Vec2;
@@ -40,6 +41,26 @@ fn dam_break_loses_no_particle_by_either_rule_of_the_time_step() {
         }
         assert!(deepest <= 0.0, "{rule:?}: {} spacings beyond the walls", deepest / D);
     }
+}
+
+#[test]
+fn weakly_compressible_water_takes_the_short_steps_that_its_sound_asks_for() {
+    let mut scene = Scene::dam_break(15, 15);
+    scene.time_step = TimeStep::default();
+    scene.method = FluidMethod::Wcsph;
+    scene.wcsph.sound_speed = 150.0;
+    let mut simulation = start(&scene);
+    // A quarter of a millisecond, where the default rule's shortest step is one.
+    let longest = 0.4 * 4.0 * scene.particle_radius / scene.wcsph.sound_speed;
+    while simulation.time() < 0.3 {
+        let dt = simulation.next_step();
+        assert!(dt <= 1.01 * longest, "{dt}");
+        simulation.step(dt, Threads::Serial).unwrap();
+    }
+    let fastest = simulation.world().measure().max_speed;
+    assert!((1.0..5.0).contains(&fastest), "{fastest}");
+    scene.method = FluidMethod::Dfsph;
+    assert!(start(&scene).next_step() >= 1e-3, "what holds for WCSPH only");
 }
 
 #[test]

@@ -90,6 +90,7 @@ fn registry<V: Dimension + DeserializeOwned>() -> TypeRegistry {
         NegativePressure,
         Periodic,
         TimeStep,
+        [u32; 3],
         SceneCloth<V>,
         ClothShape<V>,
         ClothSettings,

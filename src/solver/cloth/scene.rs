@@ -1,7 +1,7 @@
 //! What a scene says of a cloth.
 
 use super::collision::{Collider, ColliderShape};
-use super::{Cloth, ClothMesh, ClothSettings};
+use super::{Cloth, ClothMesh, ClothSettings, ConstraintKind, check_mass};
 use crate::solver::error::FluidError;
 use crate::solver::vector::Vector;
 
@@ -24,6 +24,9 @@ pub struct SceneCloth<V> {
     pub shape: ClothShape<V>,
     /// Mass of each particle in kilograms, 1e-9 to 1e9.
     pub mass: f32,
+    /// Whether a grid has constraints against bending; default true.
+    #[cfg_attr(feature = "scene", serde(default = "yes"))]
+    pub bending: bool,
     /// Indices of pinned particles.
     #[cfg_attr(feature = "scene", serde(default))]
     pub pins: Vec<u32>,
@@ -36,6 +39,11 @@ pub struct SceneCloth<V> {
     /// Its parameters.
     #[cfg_attr(feature = "scene", serde(default))]
     pub settings: ClothSettings,
+}
+
+#[cfg(feature = "scene")]
+fn yes() -> bool {
+    true
 }
 
 #[cfg(feature = "scene")]
@@ -89,7 +97,11 @@ impl<V: Vector> SceneCloth<V> {
             }
             ClothShape::Rope(points) => ClothMesh::rope(points),
         };
-        let mesh = mesh.map_err(|error| error.within("shape"))?;
+        let mut mesh = mesh.map_err(|error| error.within("shape"))?;
+        if !self.bending {
+            mesh.constraints.retain(|constraint| constraint.kind != ConstraintKind::Bend);
+        }
+        check_mass("mass", self.mass)?;
         let mut cloth = Cloth::new(mesh, self.mass)?;
         let settings = cloth.set_settings(self.settings.clone());
         settings.map_err(|error| error.within("settings"))?;

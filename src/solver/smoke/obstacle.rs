@@ -58,6 +58,18 @@ impl<V: Vector> SmokeObstacle<V> {
         }
     }
 
+    /// A boundary of water as smoke meets it: of a vessel only the wall, as air
+    /// is on both sides of it.
+    pub fn of_boundary(shape: &BoundaryShape<V>, position: V) -> Self {
+        let mut shape = shape.clone();
+        if let BoundaryShape::Box { fill, .. } | BoundaryShape::Ball { fill, .. } = &mut shape
+            && *fill == Fill::Container
+        {
+            *fill = Fill::Shell;
+        }
+        Self::new(shape, position)
+    }
+
     /// Checks the numbers.
     ///
     /// # Errors
