@@ -21,7 +21,7 @@ use crate::time::Fluid;
 /// It makes steps of its own
 /// [`time_step`](crate::solver::smoke::SmokeSettings::time_step), as the fluid
 /// clock passes. Boundaries are its obstacles; [`SmokeSource`] components feed
-/// it.
+/// it. In 2D it is drawn as its `SmokeDrawing` says (feature `render`).
 impl<V: Dimension> Component for Smoke<V> {
     const STORAGE_TYPE: StorageType = StorageType::Table;
     type Mutability = Mutable;
@@ -33,6 +33,10 @@ impl<V: Dimension> Component for Smoke<V> {
         required.register_required(Transform::default);
         required.register_required(Visibility::default);
         required.register_required(Unspent::default);
+        #[cfg(feature = "render")]
+        if V::DIM == 2 {
+            required.register_required(crate::render::SmokeDrawing::default);
+        }
     }
 }
 
