@@ -8,5 +8,6 @@ mod inspector;
 mod lifecycle;
 mod readme;
 mod scenes;
+mod smoke;
 mod support;
 mod world;
