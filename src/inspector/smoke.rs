@@ -193,10 +193,11 @@ fn resolution<V: Dimension>(ui: &mut Ui, smoke: &mut Mut<Smoke<V>>) {
         return;
     }
     let domain = fitting(&draft);
-    match smoke.resample(domain) {
-        Ok(()) => ui.data_mut(|data| data.insert_temp(id, Extent { asked, fitted: domain.size })),
-        Err(error) => refuse(ui, &error),
+    if let Err(error) = smoke.resample(domain) {
+        refuse(ui, &error);
+        return;
     }
+    ui.data_mut(|data| data.insert_temp(id, Extent { asked, fitted: domain.size }));
 }
 
 fn refusal_id(ui: &Ui) -> Id {
