@@ -22,14 +22,11 @@ use crate::solver::smoke::{
 pub(super) struct Smokes<'w, 's> {
     flat: Domains<'w, 's, Vec2>,
     solid: Domains<'w, 's, Vec3>,
+    drawings: Query<'w, 's, &'static mut SmokeDrawing>,
     palettes: Palettes<'w>,
 }
 
-type Domains<'w, 's, V> = Query<
-    'w,
-    's,
-    (Entity, &'static mut Smoke<V>, Option<&'static mut SmokeDrawing>, Option<&'static Name>),
->;
+type Domains<'w, 's, V> = Query<'w, 's, (Entity, &'static mut Smoke<V>, Option<&'static Name>)>;
 
 impl Smokes<'_, '_> {
     pub(super) fn is_empty(&self) -> bool {
@@ -39,18 +36,20 @@ impl Smokes<'_, '_> {
     /// Readouts and inputs of all domains.
     pub(super) fn show(&mut self, ui: &mut Ui) {
         let several = self.flat.iter().count() + self.solid.iter().count() > 1;
-        domains(ui, &mut self.flat, &mut self.palettes, several);
-        domains(ui, &mut self.solid, &mut self.palettes, several);
+        let Self { flat, solid, drawings, palettes } = self;
+        domains(ui, flat, drawings, palettes, several);
+        domains(ui, solid, drawings, palettes, several);
     }
 }
 
 fn domains<V: Dimension>(
     ui: &mut Ui,
     smokes: &mut Domains<'_, '_, V>,
+    drawings: &mut Query<&mut SmokeDrawing>,
     palettes: &mut Palettes,
     several: bool,
 ) {
-    for (entity, mut smoke, drawing, name) in smokes {
+    for (entity, mut smoke, name) in smokes {
         ui.push_id(entity, |ui| {
             if several {
                 ui.strong(body_name(entity, name));
@@ -59,7 +58,7 @@ fn domains<V: Dimension>(
             if ui.button("Clear").on_hover_text("Removes all dye, heat and motion.").clicked() {
                 smoke.clear();
             }
-            if let Some(mut drawing) = drawing {
+            if let Ok(mut drawing) = drawings.get_mut(entity) {
                 // A draft, so that looking at it does not count as changing it.
                 let mut draft = drawing.clone();
                 view(ui, &mut draft, smoke.channels());
