@@ -1,4 +1,15 @@
-//! Colours for quantities, the same on the screen and in frames.
+//! Colours for quantities, the same on the screen and in frames: fixed ramps as
+//! functions, and [`Palette`]s that a user makes.
+
+#[cfg(feature = "scene")]
+mod file;
+mod stops;
+
+#[cfg(feature = "scene")]
+pub use file::PaletteFileError;
+#[cfg(all(feature = "scene", feature = "render"))]
+pub(crate) use file::PaletteLoader;
+pub use stops::{MAX_STOPS, MIN_STOPS, Palette, PaletteStop};
 
 /// Red, green, blue, alpha in sRGB.
 pub type Rgba = [u8; 4];

@@ -21,7 +21,7 @@ use crate::time::Fluid;
 /// It makes steps of its own
 /// [`time_step`](crate::solver::smoke::SmokeSettings::time_step), as the fluid
 /// clock passes. Boundaries are its obstacles; [`SmokeSource`] components feed
-/// it.
+/// it. In 2D it is drawn as its `SmokeDrawing` says (feature `render`).
 impl<V: Dimension> Component for Smoke<V> {
     const STORAGE_TYPE: StorageType = StorageType::Table;
     type Mutability = Mutable;
@@ -32,6 +32,10 @@ impl<V: Dimension> Component for Smoke<V> {
     ) {
         required.register_required(Transform::default);
         required.register_required(Visibility::default);
+        #[cfg(feature = "render")]
+        if V::DIM == 2 {
+            required.register_required(crate::render::SmokeDrawing::default);
+        }
     }
 }
 
@@ -139,7 +143,10 @@ pub(crate) fn gather_obstacles<V: Dimension>(
         let place = place(entity);
         let obstacles = seen.iter().map(|(boundary, motion)| {
             let vector = |value: Vec3| V::from_array(value.to_array());
-            let mut obstacle = SmokeObstacle::of_boundary(boundary.shape(), place.to_local(vector(motion.position)));
+            let mut obstacle = SmokeObstacle::of_boundary(
+                boundary.shape(),
+                place.to_local(vector(motion.position)),
+            );
             let axes = [Vec3::X, Vec3::Y, if V::DIM == 3 { Vec3::Z } else { Vec3::ZERO }];
             obstacle.axes = axes.map(|axis| place.turn_to_local(vector(motion.rotation * axis)));
             obstacle.velocity = place.turn_to_local(vector(motion.velocity));

@@ -23,11 +23,13 @@ mod drawing;
 mod field;
 mod history;
 mod number;
+mod palette;
 mod panel;
 mod parameters;
 mod plots;
 mod readouts;
 mod scene;
+mod smoke;
 
 use bevy::prelude::*;
 use bevy_egui::{

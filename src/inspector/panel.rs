@@ -11,6 +11,7 @@ use super::history::{History, on_show, shows_3d};
 use super::parameters::Fluids;
 use super::readouts::{Bodies, Boundaries};
 use super::scene::{RestartRequested, SIZE, SceneSize};
+use super::smoke::Smokes;
 use super::{drawing, parameters, plots, readouts};
 use crate::plugin::{FluidWorld2d, FluidWorld3d};
 use crate::render::{FluidDrawing, Selection};
@@ -42,6 +43,7 @@ pub struct FluidPanel<'w, 's> {
     cloth_size: Option<ResMut<'w, ClothSize>>,
     cloths_2d: Cloths<'w, 's, Vec2>,
     cloths_3d: Cloths<'w, 's, Vec3>,
+    smokes: Smokes<'w, 's>,
 }
 
 impl FluidPanel<'_, '_> {
@@ -84,6 +86,9 @@ impl FluidPanel<'_, '_> {
                 cloth::cloths(ui, &mut self.cloths_2d);
                 cloth::cloths(ui, &mut self.cloths_3d);
             });
+        }
+        if !self.smokes.is_empty() {
+            section(ui, "Smoke", true, |ui| self.smokes.show(ui));
         }
         section(ui, "Selected", true, |ui| {
             let selection = self.selection.as_deref().copied().unwrap_or_default();

@@ -19,6 +19,9 @@ mod particles;
 #[cfg(feature = "3d")]
 mod particles_3d;
 mod selection;
+#[cfg(feature = "2d")]
+mod smoke_2d;
+mod smoke_drawing;
 pub mod spheres;
 
 use bevy::pbr::PbrPlugin;
@@ -32,18 +35,21 @@ pub use cloth_3d::ClothMeshSystems;
 pub use dots::{Dot2d, Dots2d, DotsPlugin, DotsSystems};
 pub use drawing::{ColorBy, FluidDrawing};
 pub use selection::{Selection, SelectionSystems};
+pub use smoke_drawing::SmokeDrawing;
 pub use spheres::{Spheres3d, SpheresPlugin, SpheresSystems};
 
-/// Draws particles, boundaries and cloths of the worlds, and lets the pointer drag cloth, and
+/// Draws particles, boundaries, cloths and smoke of the worlds, and lets the pointer drag cloth, and
 /// select and drag particles of the 2D world.
 pub struct FluidRenderPlugin;
 
 impl Plugin for FluidRenderPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<FluidDrawing>().register_type::<FluidDrawing>();
+        smoke_drawing::plugin(app);
         #[cfg(feature = "2d")]
         if app.is_plugin_added::<SpriteRenderPlugin>() {
-            app.add_plugins((DotsPlugin, particles::plugin, selection::plugin, cloth_2d::plugin))
+            app.add_plugins((DotsPlugin, particles::plugin, selection::plugin))
+                .add_plugins((cloth_2d::plugin, smoke_2d::plugin))
                 .add_plugins(cloth_drag::plugin::<Vec2, Camera2d>);
         }
         #[cfg(feature = "3d")]

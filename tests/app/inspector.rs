@@ -9,9 +9,10 @@ use bevy_fluid::FluidScene2d;
 use bevy_fluid::inspector::{
     FluidInspector, FluidInspectorPlugin, FluidPanel, RestartRequested, SceneSize,
 };
-use bevy_fluid::render::Selection;
+use bevy_fluid::render::{Selection, SmokeDrawing};
+use bevy_fluid::solver::smoke::{Advection, Border, SmokeDomain, SmokeSettings};
 use bevy_fluid::solver::time_step::TimeStep;
-use bevy_fluid::{Fluid, Fluid2d, FluidPlugin, FluidSettings, Scene2d};
+use bevy_fluid::{Fluid, Fluid2d, FluidPlugin, FluidSettings, Scene2d, Smoke2d};
 
 use crate::support;
 
@@ -326,4 +327,61 @@ fn the_scenes_time_starts_with_the_bodies_of_the_restart() {
     bench.frames(2);
     let steps = f64::from(bench.clock().due());
     assert!(bench.shows(&format!("{:.3} s", 0.005 * steps)), "{:?}", bench.texts);
+}
+
+#[test]
+fn smoke_is_tuned_resampled_and_cleared_from_the_panel() {
+    let mut bench = Bench::new();
+    let domain = SmokeDomain { min: Vec2::ZERO, size: Vec2::new(2.0, 1.1), cells: [20, 11, 1] };
+    let mut smoke = Smoke2d::new(domain, SmokeSettings::default(), 1).unwrap();
+    smoke.add_dye(0, Vec2::new(1.0, 0.5), 0.3, 2.0).unwrap();
+    let entity = bench.app.world_mut().spawn(smoke).id();
+    bench.app.world_mut().resource_mut::<Time<Fluid>>().context_mut().pause();
+    bench.frames(3);
+    let smoke = |bench: &Bench| bench.app.world().get::<Smoke2d>(entity).unwrap().domain().cells;
+    let total = |bench: &Bench| bench.app.world().get::<Smoke2d>(entity).unwrap().total_dye(0);
+    assert!(bench.shows("20 x 11 = 220") && bench.shows("divergence after"));
+    let before = total(&bench);
+    // Cells of a third of a metre change the extent, and coming back brings it back.
+    for (text, cells) in [("40", [40, 22]), ("5", [5, 3]), ("2", [5, 3]), ("20", [20, 11])] {
+        bench.enter("cells along x", text);
+        assert_eq!(smoke(&bench)[..2], cells, "{text}");
+        assert!((total(&bench) - before).abs() < 1e-4 * before, "{text}");
+    }
+    bench.enter("dissipation", "0.5");
+    bench.enter("iterations", "0");
+    assert!(bench.shows("allowed: a whole number from 1 to 10000"));
+    bench.click("plain");
+    let settings =
+        |bench: &Bench| bench.app.world().get::<Smoke2d>(entity).unwrap().settings().clone();
+    let expected =
+        SmokeSettings { dissipation: 0.5, advection: Advection::Plain, ..SmokeSettings::default() };
+    assert_eq!(settings(&bench), expected);
+    // Along y there are 11 cells, too odd a number to close into a ring.
+    let row = bench.find("border y");
+    let at = |bench: &Bench, text: &str| {
+        let found =
+            bench.texts.iter().find(|(shown, pos)| shown == text && (pos.y - row.y).abs() < 4.0);
+        found.unwrap().1
+    };
+    bench.click_at(at(&bench, "periodic"));
+    assert_eq!(settings(&bench), expected);
+    assert!(bench.shows("border_y is"), "{:?}", bench.texts);
+    bench.click_at(at(&bench, "open"));
+    assert_eq!(settings(&bench).border_y, Border::Open);
+    bench.click("Clear");
+    assert_eq!(total(&bench), 0.0);
+}
+
+#[test]
+fn looking_at_smoke_changes_nothing() {
+    let mut bench = Bench::new();
+    let domain = SmokeDomain { min: Vec2::ZERO, size: Vec2::new(2.0, 1.0), cells: [20, 10, 1] };
+    let smoke = Smoke2d::new(domain, SmokeSettings::default(), 1).unwrap();
+    let entity = bench.app.world_mut().spawn(smoke).id();
+    bench.app.world_mut().clear_trackers();
+    bench.frames(5);
+    let entity = bench.app.world().entity(entity);
+    assert!(!entity.get_ref::<Smoke2d>().unwrap().is_changed());
+    assert!(!entity.get_ref::<SmokeDrawing>().unwrap().is_changed());
 }

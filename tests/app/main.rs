@@ -9,5 +9,6 @@ mod inspector;
 mod lifecycle;
 mod readme;
 mod scenes;
+mod smoke;
 mod support;
 mod world;

@@ -8,6 +8,7 @@ use crate::solver::vector::Vector;
 
 /// A quantity of every cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
 pub enum SmokeView {
     /// Dye of a channel for each m^DIM; 0 for a channel that is not there.
     Dye(usize),
@@ -21,6 +22,35 @@ pub enum SmokeView {
     Divergence,
     /// Vorticity in 1/s; in 3D its size.
     Vorticity,
+}
+
+impl SmokeView {
+    /// All quantities, the first dye among them.
+    pub const ALL: [Self; 6] = [
+        Self::Dye(0),
+        Self::Temperature,
+        Self::Speed,
+        Self::Pressure,
+        Self::Divergence,
+        Self::Vorticity,
+    ];
+
+    /// Name in plain words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dye(_) => "dye",
+            Self::Temperature => "temperature",
+            Self::Speed => "speed",
+            Self::Pressure => "pressure",
+            Self::Divergence => "divergence",
+            Self::Vorticity => "vorticity",
+        }
+    }
+
+    /// Whether its values may lie on both sides of zero.
+    pub fn is_signed(self) -> bool {
+        matches!(self, Self::Pressure | Self::Divergence | Self::Vorticity)
+    }
 }
 
 impl<V: Vector> Smoke<V> {
