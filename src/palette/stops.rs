@@ -160,11 +160,11 @@ mod tests {
             stop(0.8, "#FF000000"),
         ])
         .unwrap();
-        assert_eq!(palette.color(0.3), [50, 100, 128, 255]);
+        assert_eq!(palette.color(0.25), [25, 50, 64, 255]);
         assert_eq!(palette.color(0.35), [75, 150, 191, 255]);
         assert_eq!(palette.color(0.399_999), [100, 200, 255, 255]);
         assert_eq!(palette.color(0.4), [255, 0, 0, 255], "an edge");
-        assert_eq!(palette.color(0.6), [255, 0, 0, 128]);
+        assert_eq!(palette.color(0.5), [255, 0, 0, 191]);
         for (part, end) in [(0.0, 0.2), (-5.0, 0.2), (f32::NAN, 0.2), (1.0, 0.8), (9.0, 0.8)] {
             assert_eq!(palette.color(part), palette.color(end), "{part}");
         }
