@@ -58,7 +58,7 @@ fn spawn(
 ) {
     let usages = RenderAssetUsages::default();
     let lines = Mesh::new(PrimitiveTopology::LineList, usages)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, Vec::<[f32; 3]>::new());
+        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, vec![[0.0; 3]; 2]);
     commands.spawn((
         Name::new("cloth threads"),
         Threads,
@@ -113,12 +113,12 @@ fn draw_threads(
             }
         }
     }
-    // A mesh without vertices is none to the renderer.
-    *visibility = if drawing.threads.is_some() && !lines.is_empty() {
-        Visibility::Visible
-    } else {
-        Visibility::Hidden
-    };
+    let shown = drawing.threads.is_some() && !lines.is_empty();
+    *visibility = if shown { Visibility::Visible } else { Visibility::Hidden };
+    // The renderer does not allow for a mesh without vertices.
+    if lines.is_empty() {
+        lines.extend([[0.0; 3]; 2]);
+    }
     if let Some(mut mesh) = meshes.get_mut(&mesh.0) {
         mesh.insert_attribute(Mesh::ATTRIBUTE_POSITION, lines);
     }
