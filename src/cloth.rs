@@ -16,7 +16,7 @@ use crate::time::Fluid;
 /// A cloth is a component as it is. Its particles live in world space: the
 /// entity's transform, if it has one, does not move them.
 ///
-/// One that cannot be stepped is refused with a [`FluidRefused`] message and
+/// One that cannot be stepped is refused with a [`FluidRefused`](crate::FluidRefused) message and
 /// stands still until it is corrected.
 impl<V: Dimension> Component for Cloth<V> {
     const STORAGE_TYPE: StorageType = StorageType::Table;
@@ -29,7 +29,7 @@ impl<V: Dimension> Component for Cloth<V> {
 ///
 /// Solid boxes, circles and spheres that are boundaries of water stop cloth as
 /// they are; this is for the other shapes, and for what water does not meet.
-/// One with a value out of range is left out, with a [`FluidRefused`] message.
+/// One with a value out of range is left out, with a [`FluidRefused`](crate::FluidRefused) message.
 #[derive(Component, Clone, Debug, PartialEq, Reflect)]
 #[reflect(Component)]
 #[require(Transform)]

@@ -31,6 +31,7 @@ impl<V: Dimension> Component for Smoke<V> {
         required: &mut bevy::ecs::component::RequiredComponentsRegistrator,
     ) {
         required.register_required(Transform::default);
+        #[cfg(feature = "render")]
         required.register_required(Visibility::default);
         #[cfg(feature = "render")]
         if V::DIM == 2 {
