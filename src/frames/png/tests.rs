@@ -179,7 +179,7 @@ fn a_line_covers_its_width_and_nothing_beside_it() {
     canvas.line(Vec2::splat(100.0), Vec2::splat(200.0), 4.0, BLUE);
     assert_eq!(canvas.encode_png().unwrap(), before);
     // Without length it is a dot.
-    canvas.line(Vec2::new(10.0, 3.0), Vec2::new(10.0, 3.0), 2.0, BLUE);
+    canvas.line(Vec2::new(10.0, 3.0), Vec2::new(10.0, 3.0), 4.0, BLUE);
     assert_eq!(canvas.pixel(10, 16), Some([0, 0, 255]));
 }
 
