@@ -8,13 +8,16 @@ use crate::boundary::BoundaryOf;
 use crate::dimension::Dimension;
 use crate::fluid::Refusals;
 use crate::motion::Motions;
+use crate::plugin::FluidWorldOf;
 use crate::settings::SettingsInForce;
 use crate::solver::cloth::collision::{Collider, ColliderShape};
 use crate::solver::cloth::{Cloth, Surroundings};
+use crate::solver::coupling::Coupling;
 use crate::time::Fluid;
 
 /// A cloth is a component as it is. Its particles live in world space: the
-/// entity's transform, if it has one, does not move them.
+/// entity's transform, if it has one, does not move them. It and the water of
+/// the world push each other.
 ///
 /// One that cannot be stepped is refused with a [`FluidRefused`](crate::FluidRefused) message and
 /// stands still until it is corrected.
@@ -147,9 +150,26 @@ pub(crate) fn attach<V: Dimension>(
     }
 }
 
-/// Steps the cloths.
+/// What cloths and water of one dimension exchange.
+#[derive(Resource, Debug, Default)]
+pub(crate) struct ClothCoupling<V: Dimension>(Coupling<V>);
+
+/// Puts the cloths into the water, at the start of a step and when they moved.
+pub(crate) fn immerse<V: Dimension>(
+    cloths: Query<(Entity, &Cloth<V>)>,
+    mut coupling: ResMut<ClothCoupling<V>>,
+    mut world: ResMut<FluidWorldOf<V>>,
+) {
+    // The order of a query follows archetypes; that of entities does not change.
+    let cloths = cloths.iter().sort::<Entity>();
+    coupling.0.immerse(&mut world, cloths.map(|(entity, cloth)| (entity.to_bits(), cloth)));
+}
+
+/// Steps the cloths, under what the density solve did to them.
 pub(crate) fn step<V: Dimension>(
     mut cloths: Query<(Entity, &mut Cloth<V>)>,
+    mut coupling: ResMut<ClothCoupling<V>>,
+    mut world: ResMut<FluidWorldOf<V>>,
     colliders: Res<Colliders<V>>,
     settings: Res<SettingsInForce>,
     clock: Res<Time<Fluid>>,
@@ -160,7 +180,25 @@ pub(crate) fn step<V: Dimension>(
         wind: V::from_array(settings.wind.to_array()),
         colliders: &colliders.0,
     };
+    coupling.0.gather(&world);
     for (entity, mut cloth) in &mut cloths {
-        refusals.note(entity, cloth.step(clock.context().dt(), &around));
+        let load = coupling.0.load(entity.to_bits(), &cloth);
+        refusals.note(entity, cloth.step_under(clock.context().dt(), &around, load));
     }
+    coupling.0.give_back(&mut world);
+}
+
+/// Passes on what the divergence solve did to the cloths.
+pub(crate) fn push<V: Dimension>(
+    mut cloths: Query<(Entity, &mut Cloth<V>)>,
+    mut coupling: ResMut<ClothCoupling<V>>,
+    mut world: ResMut<FluidWorldOf<V>>,
+) {
+    coupling.0.gather(&world);
+    for (entity, mut cloth) in &mut cloths {
+        if let Some(load) = coupling.0.load(entity.to_bits(), &cloth) {
+            cloth.push(&load.impulses);
+        }
+    }
+    coupling.0.give_back(&mut world);
 }

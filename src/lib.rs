@@ -82,6 +82,7 @@
 //! | `inspector` | yes | the egui panel |
 //! | `scene` | yes | scene files with meshes in OBJ, serde on what they hold |
 //! | `frames` | yes | pictures drawn on the CPU, particles as VTK and PLY |
+//! | `surface` | no | the surface of the water as a mesh, by `splashsurf_lib` |
 //! | `multi_threaded` | yes | solver stages on several threads |
 //! | `wayland` | no | native Wayland windows |
 

@@ -117,6 +117,7 @@ fn add_dimension<V: Dimension>(app: &mut App, outer: Interned<dyn ScheduleLabel>
         .register_type::<FluidOf<V>>()
         .register_type::<BoundaryOf<V>>()
         .init_resource::<cloth::Colliders<V>>()
+        .init_resource::<cloth::ClothCoupling<V>>()
         .register_type::<ClothColliderOf<V>>()
         .add_systems(
             outer,
@@ -139,16 +140,18 @@ fn add_dimension<V: Dimension>(app: &mut App, outer: Interned<dyn ScheduleLabel>
         .add_systems(
             FluidSchedule,
             (
-                neighbor_search::<V>.in_set(StageSystems(FluidSystems::NeighborSearch)),
+                (cloth::immerse::<V>, neighbor_search::<V>)
+                    .chain()
+                    .in_set(StageSystems(FluidSystems::NeighborSearch)),
                 non_pressure_forces::<V>.in_set(StageSystems(FluidSystems::NonPressureForces)),
                 density_solve::<V>.in_set(StageSystems(FluidSystems::DensitySolve)),
-                integrate::<V>.in_set(StageSystems(FluidSystems::Integrate)),
-                (cloth::step::<V>, smoke::step::<V>)
+                (cloth::step::<V>, integrate::<V>, cloth::immerse::<V>, smoke::step::<V>)
                     .chain()
-                    .after(integrate::<V>)
                     .in_set(StageSystems(FluidSystems::Integrate))
                     .in_set(DimensionSystems::Companions(V::DIM)),
-                divergence_solve::<V>.in_set(StageSystems(FluidSystems::DivergenceSolve)),
+                (divergence_solve::<V>, cloth::push::<V>)
+                    .chain()
+                    .in_set(StageSystems(FluidSystems::DivergenceSolve)),
             ),
         );
     diagnostics::add::<V>(app, outer);

@@ -4,12 +4,15 @@
 //!   screen, and writes PNG.
 //! - [`ParticleTable`] holds all particles of a moment and writes VTK for ParaView and PLY for
 //!   Blender.
+//! - `ParticleTable::surface` (feature `surface`) is the surface of the water as a mesh.
 //! - [`write_whole`] leaves whole files only.
 
 mod files;
 mod particle_table;
 mod ply;
 mod png;
+#[cfg(feature = "surface")]
+mod surface;
 mod vtk;
 
 use std::io;
@@ -20,6 +23,8 @@ use thiserror::Error;
 pub use files::{check_writable, write_whole};
 pub use particle_table::ParticleTable;
 pub use png::Canvas;
+#[cfg(feature = "surface")]
+pub use surface::SurfaceMesh;
 
 /// Why a frame could not be made or written.
 #[derive(Debug, Error)]

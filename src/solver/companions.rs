@@ -2,10 +2,12 @@
 
 use super::cloth::collision::{Collider, ColliderShape};
 use super::cloth::{Cloth, ClothState, Surroundings};
+use super::coupling::Coupling;
 use super::error::FluidError;
 use super::parallel::Threads;
 use super::scene::Scene;
 use super::smoke::{Smoke, SmokeObstacle, SmokeState};
+use super::sph::FluidWorld;
 use super::vector::Vector;
 
 /// The cloths and the smoke of a [`Simulation`](super::simulation::Simulation).
@@ -19,6 +21,7 @@ pub struct Companions<V: Vector> {
     pub cloths: Vec<Cloth<V>>,
     /// The domains of smoke.
     pub smokes: Vec<Smoke<V>>,
+    coupling: Coupling<V>,
 }
 
 /// Everything that the next step of [`Companions`] reads.
@@ -87,17 +90,49 @@ impl<V: Vector> Companions<V> {
         Ok(companions)
     }
 
-    /// One step of `dt` seconds under a gravity in m/s²; smoke makes as many of
-    /// its own steps as fit.
+    /// Puts the cloths where they are into the fluid's world.
+    pub(crate) fn immerse(&mut self, world: &mut FluidWorld<V>) {
+        self.coupling.immerse(world, (0..).zip(&self.cloths));
+    }
+
+    /// One step of the cloths of `dt` seconds, after the fluid's density solve.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] for the first value out of range; other cloths go on.
+    pub(crate) fn step_cloths(
+        &mut self,
+        world: &mut FluidWorld<V>,
+        dt: f32,
+    ) -> Result<(), FluidError> {
+        let gravity = world.settings().gravity;
+        let around = Surroundings { gravity, wind: self.wind, colliders: &self.colliders };
+        self.coupling.gather(world);
+        let mut all = Ok(());
+        for (index, cloth) in self.cloths.iter_mut().enumerate() {
+            let load = self.coupling.load(index as u64, cloth);
+            let stepped = cloth.step_under(dt, &around, load);
+            all = all.and(stepped.map_err(|error| error.within(format_args!("cloths[{index}]"))));
+        }
+        self.coupling.give_back(world);
+        all
+    }
+
+    /// Passes on what the divergence solve did to the cloths.
+    pub(crate) fn push_cloths(&mut self, world: &mut FluidWorld<V>) {
+        self.coupling.gather(world);
+        for (index, cloth) in self.cloths.iter_mut().enumerate() {
+            if let Some(load) = self.coupling.load(index as u64, cloth) {
+                cloth.push(&load.impulses);
+            }
+        }
+        self.coupling.give_back(world);
+    }
+
+    /// One step of the smoke: as many of its own as fit into `dt` seconds.
     ///
     /// # Errors
     /// [`FluidError::Parameter`] for the first value out of range.
-    pub fn step(&mut self, dt: f32, gravity: V, threads: Threads) -> Result<(), FluidError> {
-        let around = Surroundings { gravity, wind: self.wind, colliders: &self.colliders };
-        for (index, cloth) in self.cloths.iter_mut().enumerate() {
-            let stepped = cloth.step(dt, &around);
-            stepped.map_err(|error| error.within(format_args!("cloths[{index}]")))?;
-        }
+    pub(crate) fn step_smokes(&mut self, dt: f32, threads: Threads) -> Result<(), FluidError> {
         for (index, smoke) in self.smokes.iter_mut().enumerate() {
             let advanced = smoke.advance(dt, threads);
             advanced.map_err(|error| error.within(format_args!("smokes[{index}]")))?;

@@ -4,6 +4,7 @@ mod blocks;
 pub mod boundary;
 pub mod cloth;
 pub mod companions;
+pub(crate) mod coupling;
 pub mod error;
 pub mod grid;
 pub mod kernel;

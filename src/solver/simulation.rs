@@ -266,8 +266,17 @@ impl<V: Vector> Simulation<V> {
     pub fn step(&mut self, dt: f32, threads: Threads) -> Result<Vec<RemovedParticle>, FluidError> {
         super::time_step::check_step("time_step", dt)?;
         self.gather()?;
-        self.world.step(dt, threads)?;
-        self.companions.step(dt, self.world.settings().gravity, threads)?;
+        let Self { world, companions, .. } = self;
+        companions.immerse(world);
+        world.neighbor_search(threads);
+        world.non_pressure_forces(dt, threads);
+        world.density_solve(dt, threads);
+        let cloths = companions.step_cloths(world, dt);
+        world.integrate(dt);
+        companions.immerse(world);
+        world.divergence_solve(dt, threads);
+        companions.push_cloths(world);
+        cloths.and(companions.step_smokes(dt, threads))?;
         self.time += f64::from(dt);
         self.steps += 1;
         self.behind = true;

@@ -3,6 +3,8 @@
 use bevy::prelude::*;
 use bevy_fluid::prelude::*;
 use bevy_fluid::solver::cloth::{Cloth, Surroundings};
+use bevy_fluid::solver::parallel::Threads;
+use bevy_fluid::solver::simulation::{FluidBody, Simulation};
 use bevy_fluid::solver::time_step::TimeStep;
 use bevy_fluid::{FluidRefused, FluidSettings};
 
@@ -40,6 +42,29 @@ fn cloth_in_an_app_is_the_bare_solvers_bit_for_bit() {
         bare.step(0.005, &around).unwrap();
     }
     assert_eq!(bits(before), bits(&bare));
+}
+
+#[test]
+fn water_and_cloth_push_each_other_as_in_the_bare_solvers() {
+    let column = FluidShape::Block { min: Vec3::new(0.2, 0.1, -0.7), size: Vec3::splat(0.4) };
+    let water = || FluidParticles3d::fill(&column, 0.025).unwrap();
+    let mut app = app();
+    let entity = app.world_mut().spawn(sheet()).id();
+    let fluid = app.world_mut().spawn((Fluid3d::default(), water())).id();
+    run(&mut app, 30);
+    let steps = app.world().resource::<Time<Fluid>>().context().steps();
+    let settings = app.world().resource::<FluidSettings>().world();
+    let mut bare = Simulation::new(settings, TimeStep::Fixed(0.005)).unwrap();
+    bare.add_body(FluidBody { material: default(), particles: water() }).unwrap();
+    bare.companions_mut().cloths.push(sheet());
+    for _ in 0..steps {
+        bare.step(0.005, Threads::Serial).unwrap();
+    }
+    let cloth = app.world().get::<Cloth3d>(entity).unwrap();
+    assert_eq!(bits(cloth), bits(&bare.companions().cloths[0]));
+    assert_ne!(cloth.state().yielding, [], "water never touched the cloth");
+    let particles = app.world().get::<FluidParticles3d>(fluid).unwrap();
+    assert_eq!(particles.positions(), bare.bodies()[0].particles.positions());
 }
 
 #[test]

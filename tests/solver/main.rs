@@ -3,6 +3,7 @@
 mod allocation;
 mod bad_input;
 mod cloth;
+mod coupling;
 mod determinism;
 mod edits;
 mod knobs;

@@ -88,6 +88,11 @@ impl Frames {
         Ok(match (self.format, &mut self.picture) {
             (Format::Vtk, _) => (table(simulation).vtk().map_err(told)?, "vtk"),
             (Format::Ply, _) => (table(simulation).ply(), "ply"),
+            #[cfg(feature = "surface")]
+            (Format::Surface, _) => {
+                let radius = simulation.world().settings().particle_radius;
+                (table(simulation).surface(radius).map_err(told)?.ply(), "ply")
+            }
             (Format::Png, Some(picture)) => (picture.png(simulation).map_err(told)?, "png"),
             _ => (snapshot(simulation).map_err(told)?, "json"),
         })

@@ -132,6 +132,9 @@ pub enum Format {
     Vtk,
     /// All particles, for Blender.
     Ply,
+    /// The surface of the water as a mesh, in PLY.
+    #[cfg(feature = "surface")]
+    Surface,
 }
 
 impl Options {

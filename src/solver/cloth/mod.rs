@@ -7,6 +7,7 @@ mod ibds;
 mod inversion;
 mod kernels;
 mod links;
+mod load;
 mod pins;
 mod plan;
 pub mod scene;
@@ -21,6 +22,7 @@ mod topology;
 mod wind;
 
 pub use constraints::{ConstraintKind, DistanceConstraint};
+pub(crate) use load::ClothLoad;
 pub use pins::Pin;
 pub use settings::{ClothScheme, ClothSettings, Inversion, Tethers};
 pub use state::ClothState;
@@ -68,6 +70,8 @@ pub struct Cloth<V: Vector> {
     settings: ClothSettings,
     /// Stiffnesses in effect by kind, none before the first step.
     eased: Option<[f32; 3]>,
+    /// Part of a push that each particle yields to, none before the first load.
+    yielding: Vec<f32>,
     stats: ClothStats,
     /// Whether the constraints may differ from those of the plan.
     stale: bool,
@@ -98,6 +102,7 @@ impl<V: Vector> Cloth<V> {
             grabbed: None,
             settings: ClothSettings::default(),
             eased: None,
+            yielding: Vec::new(),
         })
     }
 
@@ -114,6 +119,11 @@ impl<V: Vector> Cloth<V> {
     /// Positions in metres.
     pub fn positions(&self) -> &[V] {
         &self.positions
+    }
+
+    /// Positions in the rest shape in metres.
+    pub fn rest_positions(&self) -> &[V] {
+        &self.rest_positions
     }
 
     /// Positions in metres, to be changed between steps.
@@ -234,6 +244,7 @@ impl<V: Vector> Cloth<V> {
     pub fn reset(&mut self) {
         self.positions.copy_from_slice(&self.rest_positions);
         self.velocities.fill(V::ZERO);
+        self.yielding.clear();
         self.stale_pins |= self.grabbed.take().is_some();
         for pin in &mut self.pins {
             pin.target = self.rest_positions[pin.particle as usize];

@@ -41,6 +41,10 @@ pub struct ClothState<V> {
     /// Stiffnesses in effect against stretch, shear and bending, which follow
     /// the settings; none before the first step.
     pub eased: Option<[f32; 3]>,
+    /// Part of a push by fluid that each particle yields to, as its last steps
+    /// taught; none before the first one.
+    #[cfg_attr(feature = "scene", serde(default = "Vec::new"))]
+    pub yielding: Vec<f32>,
 }
 
 impl<V: Vector> Cloth<V> {
@@ -59,6 +63,7 @@ impl<V: Vector> Cloth<V> {
             grabbed: self.grabbed,
             settings: self.settings.clone(),
             eased: self.eased,
+            yielding: self.yielding.clone(),
         }
     }
 
@@ -81,6 +86,7 @@ impl<V: Vector> Cloth<V> {
             grabbed: state.grabbed,
             settings: state.settings,
             eased: state.eased,
+            yielding: state.yielding,
             stats: ClothStats::default(),
             stale: true,
             stale_pins: true,
@@ -145,6 +151,11 @@ impl<V: Vector> ClothState<V> {
         }
         if !self.eased.iter().flatten().all(|stiffness| (0.0..=1.0).contains(stiffness)) {
             return Err(FluidError::parameter("eased", self.eased, "0 to 1 each"));
+        }
+        let known = self.yielding.is_empty() || self.yielding.len() == count;
+        if !known || !self.yielding.iter().all(|part| (0.0..=1.0).contains(part)) {
+            let allowed = format!("none, or {count} from 0 to 1");
+            return Err(FluidError::parameter("yielding", self.yielding.len(), allowed));
         }
         self.settings.validate().map_err(|error| error.within("settings"))
     }

@@ -15,8 +15,8 @@ use super::tethers::{TetherSet, reach};
 use super::topology::extent;
 use super::wind::{Air, area_vector};
 use super::{
-    Cloth, ClothScheme, ClothSettings, ClothStage, ClothStats, ConstraintKind, Inversion,
-    Surroundings, Tethers,
+    Cloth, ClothLoad, ClothScheme, ClothSettings, ClothStage, ClothStats, ConstraintKind,
+    Inversion, Surroundings, Tethers,
 };
 use crate::solver::error::FluidError;
 use crate::solver::time_step::check_step;
@@ -49,7 +49,7 @@ pub(super) struct Work<V> {
     components: Components,
     particles: Particles<V>,
     /// Inverse masses by particle.
-    inverse: Vec<f32>,
+    pub inverse: Vec<f32>,
     /// Part of each particle that one of its faces has.
     faces: Vec<f32>,
 }
@@ -72,6 +72,19 @@ impl<V: Vector> Cloth<V> {
     /// [`FluidError::Parameter`] if `dt`, the surroundings or anything that was
     /// changed since the last step is out of range; nothing is done then.
     pub fn step(&mut self, dt: f32, around: &Surroundings<V>) -> Result<(), FluidError> {
+        self.step_under(dt, around, None)
+    }
+
+    /// One step under a load, whose answer it notes there.
+    ///
+    /// # Errors
+    /// As [`Cloth::step`].
+    pub(crate) fn step_under(
+        &mut self,
+        dt: f32,
+        around: &Surroundings<V>,
+        mut load: Option<&mut ClothLoad<V>>,
+    ) -> Result<(), FluidError> {
         check_step("time_step", dt)?;
         around.validate()?;
         check_finite("positions", &self.positions)?;
@@ -84,6 +97,9 @@ impl<V: Vector> Cloth<V> {
         self.prepare();
         self.ease_stiffness(dt);
         self.blow(dt, around);
+        if let Some(load) = &mut load {
+            self.take_up(load);
+        }
         // Substeps of one length whatever the step, or the stretch would change with it.
         let count = (self.settings.substeps as f32 * dt * 60.0 - ROUNDING).ceil().max(1.0);
         let h = dt / count;
@@ -94,6 +110,9 @@ impl<V: Vector> Cloth<V> {
             ClothScheme::Fast => self.step_fast(substeps),
             ClothScheme::Accurate => self.step_accurate(substeps),
             ClothScheme::Reference => self.step_reference(substeps),
+        }
+        if let Some(load) = load {
+            self.answer(load, dt, kept, substeps.count, around.gravity);
         }
         let begin = Instant::now();
         if self.settings.tear_strain > 0.0 {

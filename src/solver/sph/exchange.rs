@@ -65,11 +65,9 @@ impl<V: Vector> FluidWorld<V> {
         key: BodyKey,
         particles: &mut FluidParticles<V>,
     ) -> Result<(), FluidError> {
-        let body = self
-            .bodies
-            .iter()
-            .find(|body| body.key == key)
-            .ok_or(FluidError::UnknownBody { index: key as usize, count: self.bodies.len() })?;
+        let body = self.fluid_bodies().find(|body| body.key == key).ok_or_else(|| {
+            FluidError::UnknownBody { index: key as usize, count: self.fluid_bodies().count() }
+        })?;
         if self.removed.iter().any(|removed| removed.body == key) {
             let mut doomed = vec![false; particles.len()];
             for removed in self.removed.iter().filter(|removed| removed.body == key) {
@@ -132,9 +130,14 @@ impl<V: Vector> FluidWorld<V> {
         if !state.clone().any(|(&position, &velocity)| doomed(position, velocity)) {
             return;
         }
+        // A sample of a membrane is put back by what it belongs to.
+        let fluid = self.ids.len();
+        let doomed = |index: usize, position, velocity| {
+            (particles.places[index] as usize) < fluid && doomed(position, velocity)
+        };
         let mut kept = Vec::with_capacity(particles.positions.len());
         for (index, (&position, &velocity)) in state.enumerate() {
-            if doomed(position, velocity) {
+            if doomed(index, position, velocity) {
                 let place = particles.places[index] as usize;
                 self.packed_of[place] = GONE;
                 let body = self.bodies[particles.bodies[index] as usize].key;
@@ -157,7 +160,7 @@ impl<V: Vector> FluidWorld<V> {
         &self,
         bodies: impl Iterator<Item = (BodyKey, &'a FluidMaterial, &'a FluidParticles<V>)>,
     ) -> bool {
-        let mut known = self.bodies.iter();
+        let mut known = self.fluid_bodies();
         for (key, _, particles) in bodies {
             let same = known.next().is_some_and(|body| {
                 body.key == key && self.ids[body.start..body.end] == *particles.ids()
@@ -232,10 +235,12 @@ impl<V: Vector> FluidWorld<V> {
                 self.ids.push(id);
             }
             let end = self.ids.len();
-            self.bodies.push(Body { key, material: material.clone(), start, end });
+            let material = material.clone();
+            self.bodies.push(Body { key, material, start, end, membrane: false });
         }
         self.particles.resize_derived(self.ids.len());
         self.packed_of.clear();
         self.packed_of.extend(0..self.ids.len() as u32);
+        self.append_membranes();
     }
 }

@@ -79,11 +79,12 @@ impl<V: Vector> System<'_, V> {
             },
         );
         coarse.solve(residual);
-        let coarse = &*coarse;
+        let (coarse, step) = (&*coarse, &*step);
         let chunks = kappa.chunks_mut(CHUNK).zip(residual.chunks(CHUNK)).enumerate();
         for_each_chunk(self.threads, chunks, |(index, (kappa, residual))| {
             for (local, (kappa, &residual)) in kappa.iter_mut().zip(residual).enumerate() {
-                if *kappa > floor || residual > 0.0 {
+                let active = step[index * CHUNK + local] > 0.0;
+                if active && (*kappa > floor || residual > 0.0) {
                     *kappa = (*kappa + coarse.pressure(index * CHUNK + local)).max(floor);
                 }
             }

@@ -32,7 +32,7 @@ impl<V: Vector> System<'_, V> {
                     *kappa = if step[i] == 0.0 { 0.0 } else { changed };
                     // Where pressure can pull, what is too thin is an error as well.
                     let unmet = if floor < 0.0 { residual.abs() } else { -residual.min(0.0) };
-                    excess += f64::from(unmet);
+                    excess += f64::from(if step[i] > 0.0 { unmet } else { 0.0 });
                 }
                 *partial = excess;
             });

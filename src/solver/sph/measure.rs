@@ -81,8 +81,16 @@ pub(in crate::solver) fn signal_speed<V: Vector>(
 impl<V: Vector> FluidWorld<V> {
     /// Highest speed of a particle in m/s.
     pub fn max_speed(&self) -> f32 {
-        let squared = |v: &V| v.length_squared();
-        self.particles.velocities.iter().map(squared).fold(0.0, f32::max).sqrt()
+        let fluid = (0..self.particles.velocities.len()).filter(|&i| !self.is_membrane(i));
+        fluid.map(|i| self.particles.velocities[i].length_squared()).fold(0.0, f32::max).sqrt()
+    }
+
+    /// Smallest and largest coordinates of all particles in metres, if there are any.
+    pub(crate) fn bounds(&self) -> Option<(V, V)> {
+        let fluid = (0..self.particles.positions.len()).filter(|&i| !self.is_membrane(i));
+        let mut positions = fluid.map(|i| self.particles.positions[i]);
+        let first = positions.next()?;
+        Some(positions.fold((first, first), |(low, high), x| (low.min(x), high.max(x))))
     }
 
     /// Speed in m/s that the CFL condition is about: the highest of a particle,
@@ -97,10 +105,11 @@ impl<V: Vector> FluidWorld<V> {
     /// With WCSPH it is what the reference asks for in these terms: the mean of
     /// the highest speed v and the speed of sound, or 1.6 v if that is more.
     ///
-    /// A boundary under way counts like a particle.
+    /// A boundary under way and a cloth in the fluid count like a particle.
     pub fn signal_speed(&self) -> f32 {
         let particles = &self.particles;
-        let present = self.packed_of.iter().filter(|&&packed| packed != GONE);
+        let fluid = &self.packed_of[..self.ids.len()];
+        let present = fluid.iter().filter(|&&packed| packed != GONE);
         let fluid = signal_speed(
             present.map(|&packed| {
                 let i = packed as usize;
@@ -115,7 +124,7 @@ impl<V: Vector> FluidWorld<V> {
             &self.settings,
             self.last_step,
         );
-        fluid.max(self.wall_speed())
+        fluid.max(self.wall_speed()).max(self.membrane_speed())
     }
 
     /// Highest speed of a boundary under way in m/s.
@@ -134,7 +143,7 @@ impl<V: Vector> FluidWorld<V> {
         let gravity = self.settings.gravity.to_array().map(f64::from);
         let (mut density, mut highest, mut mass) = (0.0, 0.0f32, 0.0);
         let (mut kinetic, mut potential, mut moment) = (0.0, 0.0, [0.0f64; 3]);
-        for i in 0..count {
+        for i in (0..particles.positions.len()).filter(|&i| !self.is_membrane(i)) {
             let rho0 = 1.0 / particles.lightness[i];
             let m = volume * f64::from(rho0);
             density += f64::from(particles.densities[i] * rho0);
@@ -166,14 +175,16 @@ impl<V: Vector> FluidWorld<V> {
         let asymmetry = SURFACE_ASYMMETRY / self.settings.support_radius();
         // Half of a full neighbourhood on the lattice: 12 in 2D, 32 in 3D.
         let sparse = if V::DIM == 2 { 6 } else { 16 };
-        let surface: Vec<bool> = (0..self.len())
+        let all = particles.positions.len();
+        let surface: Vec<bool> = (0..all)
             .map(|i| {
-                particles.gradient_sums[i].length_squared() > asymmetry * asymmetry
+                self.is_membrane(i)
+                    || particles.gradient_sums[i].length_squared() > asymmetry * asymmetry
                     || particles.neighbor_counts[i] < sparse
             })
             .collect();
         let (mut sum, mut bulk) = (0.0f64, 0usize);
-        for i in 0..if self.fresh { self.len() } else { 0 } {
+        for i in 0..if self.fresh { all } else { 0 } {
             let (chunk, local) = self.neighbors.of(i);
             let inside = !surface[i]
                 && chunk.boundary(local).is_empty()

@@ -14,6 +14,7 @@ mod gauss_seidel;
 mod implicit_viscosity;
 mod jacobi;
 mod measure;
+pub(super) mod membrane;
 mod packed;
 mod pressure;
 mod surface_tension;
@@ -38,6 +39,7 @@ use super::time_step::check_step;
 use super::vector::Vector;
 use coarse::Coarse;
 use implicit_viscosity::ThickSolver;
+use membrane::Membrane;
 use packed::Packed;
 use pressure::{SolveReport, Workspace};
 use vorticity::Vorticity;
@@ -54,6 +56,8 @@ struct Body {
     /// Range of the body's particles in the concatenation of all bodies.
     start: usize,
     end: usize,
+    /// Whether it is the samples of all membranes, which come last.
+    membrane: bool,
 }
 
 /// All particles of all bodies in one packed copy, sorted by cell.
@@ -73,6 +77,7 @@ pub struct FluidWorld<V: Vector> {
     /// The other half of the double buffer that sorting moves the particles into.
     unsorted: Packed<V>,
     boundary: BoundarySet<V>,
+    membrane: Membrane<V>,
     grid: CellGrid,
     neighbors: NeighborLists<V>,
     workspace: Workspace<V>,
@@ -117,6 +122,7 @@ impl<V: Vector> Default for FluidWorld<V> {
             particles: Packed::default(),
             unsorted: Packed::default(),
             boundary: BoundarySet::default(),
+            membrane: Membrane::default(),
             grid: CellGrid::default(),
             neighbors: NeighborLists::default(),
             workspace: Workspace::default(),
@@ -269,6 +275,7 @@ impl<V: Vector> FluidWorld<V> {
         vorticity::add(self, dt, threads);
         surface_tension::add(self, threads);
         implicit_viscosity::add(self, dt, threads);
+        self.hold_membranes();
         self.stats.add_time(Stage::NonPressureForces, start);
     }
 
@@ -333,7 +340,10 @@ impl<V: Vector> FluidWorld<V> {
     /// Holds for the present step; call it after
     /// [`FluidWorld::non_pressure_forces`]. One that is not finite counts as zero.
     pub fn accelerate(&mut self, mut acceleration: impl FnMut(ParticleView<V>) -> V) {
-        for index in 0..self.len() {
+        for index in 0..self.particles.positions.len() {
+            if self.is_membrane(index) {
+                continue;
+            }
             let added = acceleration(self.view(index));
             if added.is_finite() {
                 self.particles.accelerations[index] += added;
@@ -342,8 +352,9 @@ impl<V: Vector> FluidWorld<V> {
     }
 
     /// All particles, in the packed order.
-    pub fn particles(&self) -> impl ExactSizeIterator<Item = ParticleView<V>> + '_ {
-        (0..self.len()).map(|index| self.view(index))
+    pub fn particles(&self) -> impl Iterator<Item = ParticleView<V>> + '_ {
+        let packed = 0..self.particles.positions.len();
+        packed.filter(|&index| !self.is_membrane(index)).map(|index| self.view(index))
     }
 
     /// One particle of a body.
@@ -351,8 +362,7 @@ impl<V: Vector> FluidWorld<V> {
     /// # Errors
     /// [`FluidError::StaleParticle`] if it is not in the world.
     pub fn particle(&self, body: BodyKey, id: ParticleId) -> Result<ParticleView<V>, FluidError> {
-        self.bodies
-            .iter()
+        self.fluid_bodies()
             .find(|entry| entry.key == body)
             .and_then(|entry| {
                 let ids = &self.ids[entry.start..entry.end];
@@ -365,7 +375,7 @@ impl<V: Vector> FluidWorld<V> {
 
     /// Number of particles.
     pub fn len(&self) -> usize {
-        self.particles.positions.len()
+        self.particles.positions.len() - self.membrane_indices().len()
     }
 
     /// True if there is no particle.
@@ -427,12 +437,18 @@ impl<V: Vector> FluidWorld<V> {
             + size_of::<ParticleId>() * self.ids.capacity()
             + size_of::<u32>() * self.packed_of.capacity()
             + self.boundary.bytes()
+            + self.membrane.bytes()
             + self.grid.bytes()
             + self.neighbors.bytes()
             + self.workspace.bytes()
             + self.coarse.bytes()
             + self.thick.bytes()
             + self.vorticity.bytes()
+    }
+
+    /// The bodies of fluid.
+    fn fluid_bodies(&self) -> impl Iterator<Item = &Body> {
+        self.bodies.iter().filter(|body| !body.membrane)
     }
 
     /// Brings all particles back within periodic borders.

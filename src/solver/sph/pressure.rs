@@ -137,10 +137,20 @@ impl<V: Vector> FluidWorld<V> {
         let mut system =
             System { particles, neighbors, grid, workspace, dt, threads, floor, endless };
         system.begin(impulses, warm, source, support * support, stopping.min_neighbors);
+        self.relieve_membranes();
         self.add_wall_sources(threads);
         self.remove_mean_source(threads);
-        let FluidWorld { settings, particles, neighbors, workspace, grid, coarse, bodies, .. } =
-            self;
+        let FluidWorld {
+            settings,
+            particles,
+            neighbors,
+            workspace,
+            grid,
+            coarse,
+            bodies,
+            membrane,
+            ..
+        } = self;
         let mut system =
             System { particles, neighbors, grid, workspace, dt, threads, floor, endless };
         let report = match settings.dfsph.solver {
@@ -150,7 +160,7 @@ impl<V: Vector> FluidWorld<V> {
                 let coarse = two_level.then_some(coarse);
                 let mut densities = bodies.iter().map(|body| body.material.rest_density);
                 let first = densities.next();
-                let mixed = densities.any(|density| Some(density) != first);
+                let mixed = !membrane.is_empty() || densities.any(|density| Some(density) != first);
                 let relaxation = settings.dfsph.over_relaxation;
                 system.sweeps(coarse, mixed, relaxation, stopping)
             }
@@ -200,6 +210,7 @@ impl<V: Vector> FluidWorld<V> {
         dt: f32,
         threads: Threads,
     ) {
+        self.push_membranes(dt);
         let FluidWorld { particles, workspace, .. } = self;
         let Workspace { kappa, vectors, .. } = workspace;
         let chunks = particles

@@ -12,8 +12,9 @@ const SOFTENING: f32 = 0.01;
 /// Sets each particle's acceleration to g + (alpha/dt) sum_j (m/rho_j)(v_j - v_i) W_ij
 /// over its fluid neighbours (Schechter & Bridson 2012), alpha its own fluid's.
 pub(super) fn accelerations<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threads: Threads) {
-    let FluidWorld { settings, bodies, particles, neighbors, workspace, .. } = world;
-    let gravity = settings.gravity;
+    let gravity = world.settings.gravity;
+    let FluidWorld { settings, bodies, particles, neighbors, workspace, ids, packed_of, .. } =
+        world;
     if bodies.iter().all(|body| body.material.viscosity == 0.0) {
         particles.accelerations.fill(gravity);
         return;
@@ -22,7 +23,10 @@ pub(super) fn accelerations<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
         FluidMethod::Dfsph => 0.0,
         FluidMethod::Wcsph => settings.wcsph.negative_pressure.least_density(),
     };
-    let (velocities, inverse_densities) = workspace.velocities(particles, least, threads);
+    workspace.velocities(particles, least, threads);
+    // A membrane has no viscosity to share.
+    packed_of[ids.len()..].iter().for_each(|&i| workspace.step[i as usize] = 0.0);
+    let (velocities, inverse_densities) = (&*workspace.vectors, &*workspace.step);
     let (body_of, bodies) = (&particles.bodies, &*bodies);
     let chunks = particles.accelerations.chunks_mut(CHUNK).zip(neighbors.chunks()).enumerate();
     for_each_chunk(threads, chunks, |(index, (accelerations, chunk))| {
@@ -50,7 +54,7 @@ pub(super) fn accelerations<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
 ///
 /// Left to [`implicit_viscosity`] in a step too long for it to be stable.
 pub(super) fn add_laplacian<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threads: Threads) {
-    let FluidWorld { settings, kernel, bodies, particles, neighbors, boundary, .. } = world;
+    let FluidWorld { settings, kernel, bodies, particles, neighbors, boundary, ids, .. } = world;
     let materials = bodies.iter().map(|body| &body.material);
     let viscous = |material: &FluidMaterial| {
         material.kinematic_viscosity > 0.0 || material.boundary_viscosity > 0.0
@@ -65,6 +69,7 @@ pub(super) fn add_laplacian<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
     let (places, body_of) = (&*places, &*particles.bodies);
     let (bodies, boundary, kernel) = (&*bodies, &*boundary, &*kernel);
     let moving = boundary.velocities();
+    let fluid = ids.len();
     let periodic = &settings.periodic;
     let chunks = accelerations.chunks_mut(CHUNK).zip(neighbors.chunks()).enumerate();
     for_each_chunk(threads, chunks, |(index, (accelerations, chunk))| {
@@ -81,6 +86,9 @@ pub(super) fn add_laplacian<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
             if material.kinematic_viscosity > 0.0 {
                 let list = chunk.bundles(local);
                 V::for_each_gradient(list.gradients, list.indices, |j, gradient| {
+                    if places[j] as usize >= fluid {
+                        return;
+                    }
                     let factor = 2.0 * material.kinematic_viscosity / densities[j];
                     add(velocities[j] - v, periodic.offset(x - positions[j]), gradient, factor);
                 });

@@ -14,19 +14,27 @@ use crate::solver::vector::Vector;
 /// rest density count as that where negative pressures are clamped.
 pub(super) fn apply_pressure<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threads: Threads) {
     let mut impulses = core::mem::take(&mut world.particles.density_impulses);
-    let FluidWorld { settings, particles, neighbors, workspace, grid, .. } = world;
-    let (equation, sound_speed) = (settings.wcsph.equation_of_state, settings.wcsph.sound_speed);
-    let least = settings.wcsph.negative_pressure.least_density();
-    workspace.velocities(particles, least, threads);
-    let mut system =
-        System { particles, neighbors, grid, workspace, dt, threads, floor: 0.0, endless: false };
-    system.set(|density, lightness| {
+    let (equation, sound_speed) =
+        (world.settings.wcsph.equation_of_state, world.settings.wcsph.sound_speed);
+    let least = world.settings.wcsph.negative_pressure.least_density();
+    world.workspace.velocities(&world.particles, least, threads);
+    system(world, dt, threads).set(|density, lightness| {
         let density = density.max(least);
         equation.pressure(density, sound_speed) / (lightness * density * density)
     });
-    system.accelerate();
+    world.relieve_membranes();
+    system(world, dt, threads).accelerate();
     // As the next step's warm start, should it be one of DFSPH.
     world.apply_pressure(&mut impulses, dt * dt, dt, threads);
     world.particles.density_impulses = impulses;
     world.particles.divergence_impulses.fill(0.0);
+}
+
+fn system<'a, V: Vector>(
+    world: &'a mut FluidWorld<V>,
+    dt: f32,
+    threads: Threads<'a>,
+) -> System<'a, V> {
+    let FluidWorld { particles, neighbors, workspace, grid, .. } = world;
+    System { particles, neighbors, grid, workspace, dt, threads, floor: 0.0, endless: false }
 }
