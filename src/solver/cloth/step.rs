@@ -28,8 +28,11 @@ const ROUNDING: f32 = 1e-3;
 /// Time in seconds in which the difference to a changed stiffness falls to 1/e.
 const EASING: f32 = 0.1;
 
+/// Rounds of sweeps in a substep while the cloth is stretched.
+const MOST_ROUNDS: f32 = 6.0;
+
 /// Compliance over that of a stiffness of a half from which on it is none.
-const NO_COMPLIANCE: f32 = 1e-3;
+const NO_COMPLIANCE: f32 = 1e-4;
 
 /// What steps work with; all of it follows from the cloth.
 #[derive(Clone, Debug, Default)]
@@ -113,7 +116,7 @@ impl<V: Vector> Cloth<V> {
     fn prepare(&mut self) {
         let count = self.len();
         if self.stale {
-            self.work.plan.rebuild(count, self.grid, &self.constraints);
+            self.work.plan.rebuild::<V>(count, self.grid, &self.constraints);
             self.work.size = extent(&self.rest_positions);
             self.share_out();
             if V::DIM == 2 {
@@ -231,8 +234,11 @@ impl<V: Vector> Cloth<V> {
         self.tame_held(substeps.h * substeps.count as f32);
         let wide = kernels::wide();
         self.load_components(substeps.h);
-        let tethered = self.settings.tethers == Tethers::Nearest
-            && self.work.settings.stretch_stiffness >= 1.0;
+        let tethered =
+            self.settings.tethers == Tethers::Nearest && self.settings.stretch_stiffness >= 1.0;
+        // They tighten while threads do that stretched before.
+        let tether_slack =
+            self.settings.tether_slack + 1.0 / self.work.settings.stretch_stiffness.max(1e-6) - 1.0;
         let Work { plan, settings, .. } = &mut self.work;
         plan.prepare(&self.constraints, settings, substeps.h);
         let untangle = V::DIM == 2 && self.settings.inversion == Inversion::Untangle;
@@ -253,14 +259,26 @@ impl<V: Vector> Cloth<V> {
                 }
             }
             let flown = Instant::now();
-            work.plan.solve::<V>(components, self.settings.iterations, wide);
-            self.stats.iterations += self.settings.iterations;
+            let iterations = self.settings.iterations;
+            let more = match self.settings.strain_limit {
+                limit if limit > 0.0 => {
+                    // One more round at the limit, three at twice, five at thrice.
+                    let over = 2.0 * work.plan.stretch::<V>(components) / limit - 1.0;
+                    iterations * over.clamp(0.0, MOST_ROUNDS - 1.0) as u32
+                }
+                _ => 0,
+            };
+            work.plan.solve::<V>(components, iterations, false, wide);
+            if more > 0 {
+                work.plan.solve::<V>(components, more, true, wide);
+            }
+            self.stats.iterations += iterations + more;
             if untangle {
                 work.corners.untangle(components);
             }
             if tethered {
                 work.tethers.anchor::<V>(components, &work.held_slots);
-                work.tethers.pull::<V>(components, self.settings.tether_slack, wide);
+                work.tethers.pull::<V>(components, tether_slack, wide);
             }
             let solved = Instant::now();
             let left = (substeps.count - 1 - substep) as f32 * h;
