@@ -18,7 +18,9 @@ pub enum ConstraintKind {
     /// A diagonal of a cell of threads. In space it only pulls, but under the
     /// scheme [`Reference`](ClothScheme::Reference).
     Shear,
-    /// A distance across two links or two triangles.
+    /// Across two links or two triangles: what keeps the angle between them, by
+    /// [`bend_stiffness`](ClothSettings::bend_stiffness). The distance counts
+    /// under the scheme [`Reference`](ClothScheme::Reference) alone.
     Bend,
 }
 
@@ -102,7 +104,7 @@ impl DistanceConstraint {
 }
 
 impl ClothSettings {
-    /// Stiffness of a kind of constraint.
+    /// Stiffness of a kind of constraint; against bending the flexural rigidity.
     pub fn stiffness(&self, kind: ConstraintKind) -> f32 {
         match kind {
             ConstraintKind::Stretch => self.stretch_stiffness,

@@ -1,6 +1,7 @@
 //! The schemes that solve the constraints one after the other along the list.
 
-use super::constraints::{DistanceConstraint, fraction_per_sweep};
+use super::bending::Hinges;
+use super::constraints::{ConstraintKind, DistanceConstraint, fraction_per_sweep};
 use super::settings::{ClothScheme, ClothSettings};
 use crate::solver::vector::Vector;
 
@@ -72,17 +73,18 @@ pub(super) fn match_velocities<V: Vector>(
     let Particles { x, v, w, .. } = particles;
     for _ in 0..settings.iterations {
         for constraint in constraints {
-            // An elastic constraint moves along itself.
-            if constraint.total_stiffness(settings) < 1.0 {
+            // An elastic constraint moves along itself, and bending is elastic.
+            let reference = settings.scheme == ClothScheme::Reference;
+            let bends = !reference && constraint.kind == ConstraintKind::Bend;
+            if bends || constraint.total_stiffness(settings) < 1.0 {
                 continue;
             }
             let (a, b) = (constraint.a as usize, constraint.b as usize);
             let apart = x[a] - x[b];
             let length = apart.length();
             let k = w[a] + w[b];
-            let pulls =
-                settings.scheme != ClothScheme::Reference && constraint.kind.push::<V>() == 0.0;
-            let slack = pulls && length < constraint.rest_length;
+            let pulls = constraint.kind.push::<V>() == 0.0;
+            let slack = !reference && pulls && length < constraint.rest_length;
             if slack || length <= SHORTEST * constraint.rest_length || k == 0.0 {
                 continue;
             }
@@ -100,13 +102,18 @@ pub(super) fn match_velocities<V: Vector>(
 pub(super) fn accurate_displacements<V: Vector>(
     particles: &mut Particles<V>,
     constraints: &[DistanceConstraint],
+    hinges: &Hinges,
     settings: &ClothSettings,
     h: f32,
 ) -> u32 {
-    let Particles { x, u, w, .. } = particles;
+    hinges.straighten(particles);
     for sweep in 0..settings.iterations {
         let mut worst = 0.0f32;
+        let Particles { x, u, w, .. } = particles;
         let mut project = |constraint: &DistanceConstraint| {
+            if constraint.kind == ConstraintKind::Bend {
+                return;
+            }
             let (a, b) = (constraint.a as usize, constraint.b as usize);
             let stiffness = constraint.total_stiffness(settings);
             let fraction = fraction_per_sweep(stiffness, h, settings.iterations);

@@ -36,15 +36,17 @@ impl Plan {
         self.key = None;
         self.runs.clear();
         self.slot.clear();
-        let mut rest: Vec<u32> = (0..constraints.len() as u32).collect();
+        let distance = |&index: &u32| constraints[index as usize].kind != ConstraintKind::Bend;
+        let mut rest: Vec<u32> = (0..constraints.len() as u32).filter(distance).collect();
         match grid {
             Some([columns, _]) => {
                 // Neighbours along a row are in different stretches of it; with
                 // links across two of them, second neighbours too.
-                let across = |c: &DistanceConstraint| {
+                let across = |&index: &u32| {
+                    let c = &constraints[index as usize];
                     c.a.abs_diff(c.b) == 2 && c.a / columns == c.b / columns
                 };
-                let classes = if constraints.iter().any(across) { 4 } else { 2 };
+                let classes = if rest.iter().any(across) { 4 } else { 2 };
                 self.place_grid(particles, columns, classes);
                 self.add_runs::<V>(columns, classes, constraints, &mut rest);
             }

