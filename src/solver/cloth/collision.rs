@@ -235,7 +235,8 @@ pub(super) trait Body<V> {
     fn count(&self) -> usize;
     fn position(&self, index: usize) -> V;
     fn displacement(&self, index: usize) -> V;
-    fn free(&self, index: usize) -> bool;
+    fn inverse_mass(&self, index: usize) -> f32;
+    fn displace(&mut self, index: usize, change: V);
     fn set(&mut self, index: usize, position: V, displacement: V);
 }
 
@@ -252,8 +253,14 @@ impl<V: Vector> Body<V> for Components {
         vector(&self.u, index)
     }
     #[inline(always)]
-    fn free(&self, index: usize) -> bool {
-        self.w[index] > 0.0
+    fn inverse_mass(&self, index: usize) -> f32 {
+        self.w[index]
+    }
+    #[inline(always)]
+    fn displace(&mut self, index: usize, change: V) {
+        for (u, change) in self.u[..V::DIM].iter_mut().zip(change.to_array()) {
+            u[index] += change;
+        }
     }
     #[inline(always)]
     fn set(&mut self, index: usize, position: V, displacement: V) {
@@ -275,8 +282,11 @@ impl<V: Vector> Body<V> for Particles<V> {
     fn displacement(&self, index: usize) -> V {
         self.u[index]
     }
-    fn free(&self, index: usize) -> bool {
-        self.w[index] > 0.0
+    fn inverse_mass(&self, index: usize) -> f32 {
+        self.w[index]
+    }
+    fn displace(&mut self, index: usize, change: V) {
+        self.u[index] += change;
     }
     fn set(&mut self, index: usize, position: V, displacement: V) {
         self.x[index] = position;
@@ -314,7 +324,7 @@ pub(super) fn collide<V: Vector>(
         return;
     }
     for index in 0..body.count() {
-        if !body.free(index) {
+        if body.inverse_mass(index) == 0.0 {
             continue;
         }
         let (x, u) = (body.position(index), body.displacement(index));

@@ -2,6 +2,7 @@
 
 use super::settings::{ClothScheme, ClothSettings};
 use crate::solver::error::FluidError;
+use crate::solver::vector::Vector;
 
 /// Length in seconds of the substep that stiffnesses are given for.
 const STIFFNESS_STEP: f32 = 1.0 / 1200.0;
@@ -14,15 +15,24 @@ pub enum ConstraintKind {
     /// A thread, a link of a rope.
     #[default]
     Stretch,
-    /// A diagonal of a cell of threads.
+    /// A diagonal of a cell of threads. In space it only pulls, but under the
+    /// scheme [`Reference`](ClothScheme::Reference).
     Shear,
-    /// A distance across two links or two triangles.
+    /// Across two links or two triangles: what keeps the angle between them, by
+    /// [`bend_stiffness`](ClothSettings::bend_stiffness). The distance counts
+    /// under the scheme [`Reference`](ClothScheme::Reference) alone.
     Bend,
 }
 
 impl ConstraintKind {
     /// All kinds.
     pub const ALL: [Self; 3] = [Self::Stretch, Self::Shear, Self::Bend];
+
+    /// 1 where shortening is resisted too, 0 where only stretching is: in
+    /// space a diagonal buckles, or no cloth could drape.
+    pub(super) fn push<V: Vector>(self) -> f32 {
+        f32::from(V::DIM == 2 || self != Self::Shear)
+    }
 }
 
 /// Keeps two particles of a cloth at a distance.
@@ -94,7 +104,7 @@ impl DistanceConstraint {
 }
 
 impl ClothSettings {
-    /// Stiffness of a kind of constraint.
+    /// Stiffness of a kind of constraint; against bending the flexural rigidity.
     pub fn stiffness(&self, kind: ConstraintKind) -> f32 {
         match kind {
             ConstraintKind::Stretch => self.stretch_stiffness,

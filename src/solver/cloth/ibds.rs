@@ -1,7 +1,8 @@
 //! The schemes that solve the constraints one after the other along the list.
 
-use super::constraints::{DistanceConstraint, fraction_per_sweep};
-use super::settings::ClothSettings;
+use super::bending::Hinges;
+use super::constraints::{ConstraintKind, DistanceConstraint, fraction_per_sweep};
+use super::settings::{ClothScheme, ClothSettings};
 use crate::solver::vector::Vector;
 
 /// Shortest predicted length over the rest length at which a constraint still
@@ -72,15 +73,19 @@ pub(super) fn match_velocities<V: Vector>(
     let Particles { x, v, w, .. } = particles;
     for _ in 0..settings.iterations {
         for constraint in constraints {
-            // An elastic constraint moves along itself.
-            if constraint.total_stiffness(settings) < 1.0 {
+            // An elastic constraint moves along itself, and bending is elastic.
+            let reference = settings.scheme == ClothScheme::Reference;
+            let bends = !reference && constraint.kind == ConstraintKind::Bend;
+            if bends || constraint.total_stiffness(settings) < 1.0 {
                 continue;
             }
             let (a, b) = (constraint.a as usize, constraint.b as usize);
             let apart = x[a] - x[b];
             let length = apart.length();
             let k = w[a] + w[b];
-            if length <= SHORTEST * constraint.rest_length || k == 0.0 {
+            let pulls = constraint.kind.push::<V>() == 0.0;
+            let slack = !reference && pulls && length < constraint.rest_length;
+            if slack || length <= SHORTEST * constraint.rest_length || k == 0.0 {
                 continue;
             }
             let n = apart * (1.0 / length);
@@ -97,23 +102,29 @@ pub(super) fn match_velocities<V: Vector>(
 pub(super) fn accurate_displacements<V: Vector>(
     particles: &mut Particles<V>,
     constraints: &[DistanceConstraint],
+    hinges: &Hinges,
     settings: &ClothSettings,
     h: f32,
 ) -> u32 {
-    let Particles { x, u, w, .. } = particles;
+    hinges.straighten(particles);
     for sweep in 0..settings.iterations {
         let mut worst = 0.0f32;
+        let Particles { x, u, w, .. } = particles;
         let mut project = |constraint: &DistanceConstraint| {
+            if constraint.kind == ConstraintKind::Bend {
+                return;
+            }
             let (a, b) = (constraint.a as usize, constraint.b as usize);
             let stiffness = constraint.total_stiffness(settings);
             let fraction = fraction_per_sweep(stiffness, h, settings.iterations);
             let squared = constraint.rest_length * constraint.rest_length;
             let start = x[a] - x[b];
             let end = start + (u[a] - u[b]);
-            if stiffness >= 1.0 {
+            let push = constraint.kind.push::<V>();
+            if stiffness >= 1.0 && push > 0.0 {
                 worst = worst.max(0.5 * (end.length_squared() / squared - 1.0).abs());
             }
-            let (da, db) = correction(start, end, [w[a], w[b]], squared, fraction);
+            let (da, db) = correction(start, end, [w[a], w[b]], Goal { squared, fraction, push });
             u[a] -= da;
             u[b] += db;
         };
@@ -129,19 +140,29 @@ pub(super) fn accurate_displacements<V: Vector>(
     settings.iterations
 }
 
+/// What a projection aims at.
+#[derive(Clone, Copy)]
+pub(super) struct Goal {
+    /// Squared rest length.
+    pub squared: f32,
+    /// Fraction of the error to be taken back.
+    pub fraction: f32,
+    /// 1 where shortening is resisted too, 0 where only stretching is.
+    pub push: f32,
+}
+
 /// What the two ends of a constraint are displaced by: the first is taken
 /// from the one, the second added to the other.
 ///
 /// `start` and `end` are the vectors between them at both ends of the substep,
-/// `w` their inverse masses, `squared` the squared rest length. The correction
+/// `w` their inverse masses. The correction
 /// goes along the start unless the constraint turned too far.
 #[inline(always)]
 pub(super) fn correction<V: Vector>(
     start: V,
     end: V,
     w: [f32; 2],
-    squared: f32,
-    fraction: f32,
+    Goal { squared, fraction, push }: Goal,
 ) -> (V, V) {
     let (ss, se, ee) = (start.dot(start), start.dot(end), end.dot(end));
     let turned = !((se > 0.0) & (se * se >= GUARD * ss * ee));
@@ -150,6 +171,6 @@ pub(super) fn correction<V: Vector>(
     let sum = w[0] + w[1];
     let sum = if sum > 0.0 { sum } else { 1.0 };
     // No more than the distance itself when it opens.
-    let s = (fraction * (ee - squared)).max(-twice) / (sum * twice);
+    let s = (fraction * (ee - squared)).max(-twice * push) / (sum * twice);
     (along * (w[0] * s), along * (w[1] * s))
 }

@@ -44,6 +44,15 @@ pub(super) struct Run {
     pub squared: f32,
     /// Fraction of the error that a projection takes back.
     pub fraction: f32,
+    /// 1 where shortening is resisted too, 0 where only stretching is.
+    pub push: f32,
+}
+
+impl Run {
+    /// Whether a projection takes back the whole error, to both sides.
+    pub fn is_rigid(&self) -> bool {
+        self.fraction >= 1.0 && self.push > 0.0
+    }
 }
 
 /// The larger of two numbers, in one instruction.
@@ -65,6 +74,7 @@ macro_rules! run_kernel {
             mask: &[f32],
             squared: f32,
             fraction: f32,
+            push: f32,
         ) {
             let n = mask.len();
             $(let ($xa, $xb, $ua, $ub) = (&$xa[..n], &$xb[..n], &mut $ua[..n], &mut $ub[..n]);)+
@@ -84,7 +94,7 @@ macro_rules! run_kernel {
                 let twice = 2.0 * larger(product, LEAST_PRODUCT * squared);
                 let sum = wa[i] + wb[i];
                 let sum = if sum > 0.0 { sum } else { 1.0 };
-                let s = mask[i] * larger(fraction * (ee - squared), -twice) / (sum * twice);
+                let s = mask[i] * larger(fraction * (ee - squared), -twice * push) / (sum * twice);
                 let (sa, sb) = (wa[i] * s, wb[i] * s);
                 $(
                     let along = if turned { $end } else { $start };
@@ -173,7 +183,7 @@ impl Components {
     /// Projects the constraints of a run once; `wide` is [`wide`]'s answer.
     #[inline(always)]
     pub fn project_run<const DIM: usize>(&mut self, run: &Run, wide: bool) {
-        let Run { a, b, len, squared, fraction } = *run;
+        let Run { a, b, len, squared, fraction, push } = *run;
         let mask = &MASK[LONGEST_RUN - len..][..len.next_multiple_of(LANES)];
         let len = mask.len();
         let [x, y, z] = &self.x;
@@ -190,11 +200,13 @@ impl Components {
             if wide {
                 // SAFETY: `wide` says that the machine has AVX2.
                 unsafe {
-                    run_2d_avx2(xa, xb, ua, ub, ya, yb, va, vb, wa, wb, mask, squared, fraction);
+                    run_2d_avx2(
+                        xa, xb, ua, ub, ya, yb, va, vb, wa, wb, mask, squared, fraction, push,
+                    );
                 }
                 return;
             }
-            run_2d(xa, xb, ua, ub, ya, yb, va, vb, wa, wb, mask, squared, fraction);
+            run_2d(xa, xb, ua, ub, ya, yb, va, vb, wa, wb, mask, squared, fraction, push);
             return;
         }
         let (ta, tb) = pair(t, a, b, len);
@@ -204,12 +216,33 @@ impl Components {
             // SAFETY: `wide` says that the machine has AVX2.
             unsafe {
                 run_3d_avx2(
-                    xa, xb, ua, ub, ya, yb, va, vb, za, zb, ta, tb, wa, wb, mask, squared, fraction,
+                    xa, xb, ua, ub, ya, yb, va, vb, za, zb, ta, tb, wa, wb, mask, squared,
+                    fraction, push,
                 );
             }
             return;
         }
-        run_3d(xa, xb, ua, ub, ya, yb, va, vb, za, zb, ta, tb, wa, wb, mask, squared, fraction);
+        run_3d(
+            xa, xb, ua, ub, ya, yb, va, vb, za, zb, ta, tb, wa, wb, mask, squared, fraction, push,
+        );
+    }
+
+    /// Largest squared length over the squared rest length in a run.
+    pub fn stretch_of_run<V: Vector>(&self, run: &Run) -> f32 {
+        let Run { a, b, len, squared, .. } = *run;
+        let (mut most, mut sums) = ([0.0; LANES], [0.0; LONGEST_RUN]);
+        let sums = &mut sums[..len];
+        for x in &self.x[..V::DIM] {
+            for (sum, (a, b)) in sums.iter_mut().zip(x[a..a + len].iter().zip(&x[b..b + len])) {
+                *sum += (a - b) * (a - b);
+            }
+        }
+        for chunk in sums.chunks(LANES) {
+            for (most, &sum) in most.iter_mut().zip(chunk) {
+                *most = larger(*most, sum);
+            }
+        }
+        most.into_iter().fold(0.0, larger) / squared
     }
 
     /// Pulls displacements back within the tethers of lengths `near` and `next`

@@ -1,6 +1,6 @@
 //! Constraints between any two particles, coloured and solved four at a time.
 
-use bevy_math::{Mat4, Vec4};
+use bevy_math::{BVec4A, Mat4, Vec4};
 
 use super::constraints::DistanceConstraint;
 use super::ibds::{self, GUARD, LEAST_PRODUCT};
@@ -16,6 +16,15 @@ struct Four {
     b: [u32; 4],
     squared: Vec4,
     fraction: Vec4,
+    /// As in [`Run`](super::kernels::Run).
+    push: Vec4,
+}
+
+impl Four {
+    /// As [`Run::is_rigid`](super::kernels::Run::is_rigid).
+    fn rigid(&self) -> BVec4A {
+        self.fraction.cmpge(Vec4::ONE) & self.push.cmpgt(Vec4::ZERO)
+    }
 }
 
 /// Colours of [`Links`]; what is beyond is solved one by one.
@@ -28,6 +37,7 @@ pub(super) struct Links {
     /// The place in the list of each constraint of [`Links::fours`].
     of: Vec<[u32; 4]>,
     count: usize,
+    any_rigid: bool,
     /// Particles side by side: position and inverse mass, and displacement.
     x: Vec<Vec4>,
     u: Vec<Vec4>,
@@ -36,7 +46,7 @@ pub(super) struct Links {
 impl Links {
     /// Colours the constraints `which` greedily, in their order. `ends` gives
     /// the slots of a constraint, below `slots`.
-    pub fn rebuild(
+    pub fn rebuild<V: Vector>(
         &mut self,
         slots: usize,
         constraints: &[DistanceConstraint],
@@ -66,15 +76,16 @@ impl Links {
         for group in colors.chunk_by(|a, b| a.0 == b.0 && a.0 < COLORS) {
             for four in group.chunks(4) {
                 let (mut a, mut b, mut of) = (nowhere, nowhere, [u32::MAX; 4]);
-                let mut squared = [1.0; 4];
+                let (mut squared, mut push) = ([1.0; 4], [1.0; 4]);
                 for (lane, &(_, index)) in four.iter().enumerate() {
                     let constraint = &constraints[index as usize];
                     let (p, q) = ends(constraint);
                     (a[lane], b[lane], of[lane]) = (p as u32, q as u32, index);
                     squared[lane] = constraint.rest_length * constraint.rest_length;
+                    push[lane] = constraint.kind.push::<V>();
                 }
-                let (squared, fraction) = (Vec4::from_array(squared), Vec4::ZERO);
-                self.fours.push(Four { a, b, squared, fraction });
+                let [squared, push] = [squared, push].map(Vec4::from_array);
+                self.fours.push(Four { a, b, squared, fraction: Vec4::ZERO, push });
                 self.of.push(of);
             }
         }
@@ -86,6 +97,7 @@ impl Links {
             let fraction = of.map(|of| if of == u32::MAX { 0.0 } else { fraction(of) });
             four.fraction = Vec4::from_array(fraction);
         }
+        self.any_rigid = self.fours.iter().any(|four| four.rigid().any());
     }
 
     pub fn is_empty(&self) -> bool {
@@ -116,29 +128,53 @@ impl Links {
         }
     }
 
-    /// Projects each constraint once on the loaded particles.
-    pub fn sweep(&mut self, backward: bool) {
+    /// Largest squared length over the squared rest length of the rigid threads.
+    pub fn stretch<V: Vector>(&mut self, components: &Components) -> f32 {
+        if !self.any_rigid {
+            return 0.0;
+        }
+        self.load::<V>(components);
+        let mut most = Vec4::ZERO;
+        for four in &self.fours {
+            let ([ax, ay, az, _], [bx, by, bz, _]) =
+                (gather(&self.x, four.a), gather(&self.x, four.b));
+            let [x, y, z] = [ax - bx, ay - by, az - bz];
+            let length = (x * x + y * y + z * z) / four.squared;
+            most = most.max(Vec4::select(four.rigid(), length, Vec4::ZERO));
+        }
+        most.max_element()
+    }
+
+    /// Projects each constraint once on the loaded particles; only fours with
+    /// a rigid one where `rigid` says so.
+    pub fn sweep(&mut self, backward: bool, rigid: bool) {
         let Self { fours, x, u, .. } = self;
+        let chosen = |four: &&Four| !rigid || four.rigid().any();
+        let fours = fours.iter().filter(chosen);
         if backward {
-            fours.iter().rev().for_each(|four| project(four, x, u));
+            fours.rev().for_each(|four| project(four, x, u));
         } else {
-            fours.iter().for_each(|four| project(four, x, u));
+            fours.for_each(|four| project(four, x, u));
         }
     }
 
     /// Projects each constraint once, without loading.
-    pub fn sweep_apart<V: Vector>(&self, components: &mut Components, backward: bool) {
+    pub fn sweep_apart<V: Vector>(&self, components: &mut Components, backward: bool, rigid: bool) {
         let mut project = |four: &Four| {
             for lane in 0..4 {
                 let (a, b) = (four.a[lane] as usize, four.b[lane] as usize);
-                if a == b {
+                if a == b || (rigid && !four.rigid().test(lane)) {
                     continue;
                 }
                 let Components { x, u, w } = components;
                 let start = vector::<V>(x, a) - vector::<V>(x, b);
                 let end = start + (vector::<V>(u, a) - vector::<V>(u, b));
-                let (squared, fraction) = (four.squared[lane], four.fraction[lane]);
-                let (da, db) = ibds::correction(start, end, [w[a], w[b]], squared, fraction);
+                let goal = ibds::Goal {
+                    squared: four.squared[lane],
+                    fraction: four.fraction[lane],
+                    push: four.push[lane],
+                };
+                let (da, db) = ibds::correction(start, end, [w[a], w[b]], goal);
                 let (da, db) = (da.to_array(), db.to_array());
                 for k in 0..V::DIM {
                     u[k][a] -= da[k];
@@ -185,7 +221,7 @@ fn project(four: &Four, x: &[Vec4], u: &mut [Vec4]) {
     let twice = 2.0 * product.max(LEAST_PRODUCT * four.squared);
     let sum = aw + bw;
     let sum = Vec4::select(sum.cmpgt(Vec4::ZERO), sum, Vec4::ONE);
-    let s = (four.fraction * (ee - four.squared)).max(-twice) / (sum * twice);
+    let s = (four.fraction * (ee - four.squared)).max(-twice * four.push) / (sum * twice);
     let along: [Vec4; 3] = core::array::from_fn(|k| Vec4::select(usual, start[k], end[k]));
     let (sa, sb) = (-(aw * s), bw * s);
     scatter(u, four.a, along.map(|along| along * sa));

@@ -1,6 +1,7 @@
 //! Cloth, ropes and chains: particles at distances from each other, solved by
 //! impulses (IBDS; Bender & Schmitt 2006, Bender et al. 2012).
 
+mod bending;
 pub mod collision;
 mod constraints;
 mod ibds;

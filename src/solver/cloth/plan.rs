@@ -27,7 +27,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Plans anew. Every constraint must be valid for `particles` particles.
-    pub fn rebuild(
+    pub fn rebuild<V: Vector>(
         &mut self,
         particles: usize,
         grid: Option<[u32; 2]>,
@@ -36,17 +36,19 @@ impl Plan {
         self.key = None;
         self.runs.clear();
         self.slot.clear();
-        let mut rest: Vec<u32> = (0..constraints.len() as u32).collect();
+        let distance = |&index: &u32| constraints[index as usize].kind != ConstraintKind::Bend;
+        let mut rest: Vec<u32> = (0..constraints.len() as u32).filter(distance).collect();
         match grid {
             Some([columns, _]) => {
                 // Neighbours along a row are in different stretches of it; with
                 // links across two of them, second neighbours too.
-                let across = |c: &DistanceConstraint| {
+                let across = |&index: &u32| {
+                    let c = &constraints[index as usize];
                     c.a.abs_diff(c.b) == 2 && c.a / columns == c.b / columns
                 };
-                let classes = if constraints.iter().any(across) { 4 } else { 2 };
+                let classes = if rest.iter().any(across) { 4 } else { 2 };
                 self.place_grid(particles, columns, classes);
-                self.add_runs(columns, classes, constraints, &mut rest);
+                self.add_runs::<V>(columns, classes, constraints, &mut rest);
             }
             None => {
                 self.slot.extend(0..particles as u32);
@@ -54,7 +56,8 @@ impl Plan {
             }
         }
         let slot = &self.slot;
-        self.links.rebuild(self.slots, constraints, &rest, |constraint| ends(slot, constraint));
+        self.links
+            .rebuild::<V>(self.slots, constraints, &rest, |constraint| ends(slot, constraint));
     }
 
     /// Places the particles row by row, in a row by the column modulo `classes`.
@@ -76,7 +79,7 @@ impl Plan {
     }
 
     /// Takes the constraints that come in rows of a grid out of `rest`.
-    fn add_runs(
+    fn add_runs<V: Vector>(
         &mut self,
         columns: u32,
         classes: u32,
@@ -107,7 +110,8 @@ impl Plan {
             let constraint = &constraints[index as usize];
             let (a, b) = ends(slot, constraint);
             let squared = constraint.rest_length * constraint.rest_length;
-            self.runs.push((Run { a, b, len: group.len(), squared, fraction: 0.0 }, index));
+            let push = constraint.kind.push::<V>();
+            self.runs.push((Run { a, b, len: group.len(), squared, fraction: 0.0, push }, index));
         }
     }
 
@@ -134,8 +138,23 @@ impl Plan {
         self.links.prepare(fraction);
     }
 
-    /// Sweeps over all constraints, forward and backward in turn.
-    pub fn solve<V: Vector>(&mut self, components: &mut Components, sweeps: u32, wide: bool) {
+    /// Largest stretch of the rigid threads at the start of the substep.
+    pub fn stretch<V: Vector>(&mut self, components: &Components) -> f32 {
+        let threads = self.runs.iter().filter(|(run, _)| run.is_rigid());
+        let of_run = |(run, _): &(Run, u32)| components.stretch_of_run::<V>(run);
+        let most = threads.map(of_run).fold(1.0, f32::max);
+        most.max(self.links.stretch::<V>(components)).sqrt() - 1.0
+    }
+
+    /// Sweeps over the constraints, forward and backward in turn; over the
+    /// rigid ones alone where `rigid` says so.
+    pub fn solve<V: Vector>(
+        &mut self,
+        components: &mut Components,
+        sweeps: u32,
+        rigid: bool,
+        wide: bool,
+    ) {
         let many = !self.links.is_empty() && self.links.are_many();
         let mut loaded = false;
         for sweep in 0..sweeps {
@@ -145,14 +164,14 @@ impl Plan {
                     if core::mem::take(&mut loaded) {
                         self.links.store::<V>(components);
                     }
-                    self.sweep_runs::<V>(components, backward, wide);
+                    self.sweep_runs::<V>(components, backward, rigid, wide);
                 } else if !runs && many {
                     if !core::mem::replace(&mut loaded, true) {
                         self.links.load::<V>(components);
                     }
-                    self.links.sweep(backward);
+                    self.links.sweep(backward, rigid);
                 } else if !runs && !self.links.is_empty() {
-                    self.links.sweep_apart::<V>(components, backward);
+                    self.links.sweep_apart::<V>(components, backward, rigid);
                 }
             }
         }
@@ -161,8 +180,17 @@ impl Plan {
         }
     }
 
-    fn sweep_runs<V: Vector>(&self, components: &mut Components, backward: bool, wide: bool) {
+    fn sweep_runs<V: Vector>(
+        &self,
+        components: &mut Components,
+        backward: bool,
+        rigid: bool,
+        wide: bool,
+    ) {
         let mut project = |(run, _): &(Run, u32)| {
+            if rigid && !run.is_rigid() {
+                return;
+            }
             if V::DIM == 2 {
                 components.project_run::<2>(run, wide);
             } else {

@@ -149,8 +149,16 @@ impl<V: Vector> ClothState<V> {
         if !self.pins.is_sorted_by(|a, b| a.particle < b.particle) {
             return Err(FluidError::parameter("pins", "unsorted", "each particle once, by index"));
         }
-        if !self.eased.iter().flatten().all(|stiffness| (0.0..=1.0).contains(stiffness)) {
-            return Err(FluidError::parameter("eased", self.eased, "0 to 1 each"));
+        let valid = |[stretch, shear, bend]: [f32; 3]| {
+            let part = 0.0..=1.0;
+            part.contains(&stretch) && part.contains(&shear) && bend >= 0.0 && bend.is_finite()
+        };
+        if !self.eased.is_none_or(valid) {
+            return Err(FluidError::parameter(
+                "eased",
+                self.eased,
+                "0 to 1, 0 to 1, 0 N m or more",
+            ));
         }
         let known = self.yielding.is_empty() || self.yielding.len() == count;
         if !known || !self.yielding.iter().all(|part| (0.0..=1.0).contains(part)) {

@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use bevy_platform::time::Instant;
 
+use super::bending::Hinges;
 use super::collision::{Body, Contact, collide};
 use super::ibds::{self, Particles};
 use super::inversion::Corners;
@@ -28,8 +29,11 @@ const ROUNDING: f32 = 1e-3;
 /// Time in seconds in which the difference to a changed stiffness falls to 1/e.
 const EASING: f32 = 0.1;
 
+/// Rounds of sweeps in a substep while the cloth is stretched.
+const MOST_ROUNDS: f32 = 6.0;
+
 /// Compliance over that of a stiffness of a half from which on it is none.
-const NO_COMPLIANCE: f32 = 1e-3;
+const NO_COMPLIANCE: f32 = 1e-4;
 
 /// What steps work with; all of it follows from the cloth.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +46,7 @@ pub(super) struct Work<V> {
     /// Size of the rest shape in metres.
     pub size: f32,
     corners: Corners,
+    hinges: Hinges,
     /// The settings with the stiffnesses in effect.
     settings: ClothSettings,
     held_particles: Vec<u32>,
@@ -132,9 +137,11 @@ impl<V: Vector> Cloth<V> {
     fn prepare(&mut self) {
         let count = self.len();
         if self.stale {
-            self.work.plan.rebuild(count, self.grid, &self.constraints);
+            self.work.plan.rebuild::<V>(count, self.grid, &self.constraints);
             self.work.size = extent(&self.rest_positions);
             self.share_out();
+            let Work { hinges, plan, .. } = &mut self.work;
+            hinges.rebuild(&self.rest_positions, &self.constraints, &self.triangles);
             if V::DIM == 2 {
                 let Work { corners, plan, .. } = &mut self.work;
                 corners.rebuild(&self.rest_positions, &self.triangles, &plan.slot);
@@ -180,8 +187,13 @@ impl<V: Vector> Cloth<V> {
             let near = (eased - to).abs() <= NO_COMPLIANCE * (1.0 + to);
             if near { new } else { 1.0 / (1.0 + eased) }
         };
+        let [stretch, shear, bend] = wanted;
         let eased = match self.eased {
-            Some(old) => core::array::from_fn(|k| ease(old[k], wanted[k])),
+            Some(old) => {
+                let bent = bend + (old[2] - bend) * rest;
+                let near = (bent - bend).abs() <= NO_COMPLIANCE * bend.max(f32::MIN_POSITIVE);
+                [ease(old[0], stretch), ease(old[1], shear), if near { bend } else { bent }]
+            }
             None => wanted,
         };
         self.eased = Some(eased);
@@ -250,10 +262,16 @@ impl<V: Vector> Cloth<V> {
         self.tame_held(substeps.h * substeps.count as f32);
         let wide = kernels::wide();
         self.load_components(substeps.h);
-        let tethered = self.settings.tethers == Tethers::Nearest
-            && self.work.settings.stretch_stiffness >= 1.0;
-        let Work { plan, settings, .. } = &mut self.work;
+        let tethered =
+            self.settings.tethers == Tethers::Nearest && self.settings.stretch_stiffness >= 1.0;
+        // They tighten while threads do that stretched before.
+        let tether_slack =
+            self.settings.tether_slack + 1.0 / self.work.settings.stretch_stiffness.max(1e-6) - 1.0;
+        let Work { plan, settings, hinges, components, .. } = &mut self.work;
         plan.prepare(&self.constraints, settings, substeps.h);
+        hinges.place(&plan.slot);
+        let rigidity = settings.bend_stiffness;
+        hinges.prepare::<V>(&self.constraints, components, rigidity, substeps.h);
         let untangle = V::DIM == 2 && self.settings.inversion == Inversion::Untangle;
         self.add_time(ClothStage::Forces, begin.elapsed());
         let h = substeps.h;
@@ -272,14 +290,29 @@ impl<V: Vector> Cloth<V> {
                 }
             }
             let flown = Instant::now();
-            work.plan.solve::<V>(components, self.settings.iterations, wide);
-            self.stats.iterations += self.settings.iterations;
+            if rigidity > 0.0 {
+                work.hinges.straighten::<V>(components);
+            }
+            let iterations = self.settings.iterations;
+            let more = match self.settings.strain_limit {
+                limit if limit > 0.0 => {
+                    // One more round at the limit, three at twice, five at thrice.
+                    let over = 2.0 * work.plan.stretch::<V>(components) / limit - 1.0;
+                    iterations * over.clamp(0.0, MOST_ROUNDS - 1.0) as u32
+                }
+                _ => 0,
+            };
+            work.plan.solve::<V>(components, iterations, false, wide);
+            if more > 0 {
+                work.plan.solve::<V>(components, more, true, wide);
+            }
+            self.stats.iterations += iterations + more;
             if untangle {
                 work.corners.untangle(components);
             }
             if tethered {
                 work.tethers.anchor::<V>(components, &work.held_slots);
-                work.tethers.pull::<V>(components, self.settings.tether_slack, wide);
+                work.tethers.pull::<V>(components, tether_slack, wide);
             }
             let solved = Instant::now();
             let left = (substeps.count - 1 - substep) as f32 * h;
@@ -370,12 +403,15 @@ impl<V: Vector> Cloth<V> {
         self.tame_held(substeps.h * substeps.count as f32);
         self.load_particles();
         let h = substeps.h;
+        let Work { particles, settings, hinges, .. } = &mut self.work;
+        hinges.place_in_order();
+        hinges.prepare(&self.constraints, particles, settings.bend_stiffness, h);
         let half = substeps.around.gravity * (0.5 * h);
         let part = 1.0 / substeps.count as f32;
         let longest = self.fastest() * h;
         for substep in 0..substeps.count {
             let begin = Instant::now();
-            let Work { particles, held, settings, .. } = &mut self.work;
+            let Work { particles, held, settings, hinges, .. } = &mut self.work;
             let Particles { u, v, .. } = particles;
             for (u, &mut v) in u.iter_mut().zip(v) {
                 *u = (v * substeps.kept + half) * h;
@@ -389,7 +425,7 @@ impl<V: Vector> Cloth<V> {
             }
             let constraints = &self.constraints;
             self.stats.iterations +=
-                ibds::accurate_displacements(particles, constraints, settings, h);
+                ibds::accurate_displacements(particles, constraints, hinges, settings, h);
             let solved = Instant::now();
             let left = (substeps.count - 1 - substep) as f32 * h;
             collide_all(particles, &self.settings, substeps.around, h, left);

@@ -150,8 +150,8 @@ impl<V: Vector> ClothMesh<V> {
     /// Vertices at the same place become one particle, so that seams of a
     /// texture or of normals hold; see [`ClothMesh::particle_of_vertex`].
     /// Each edge becomes a thread. Where two triangles form a flat rectangle,
-    /// their common edge and the other diagonal are shear; elsewhere the
-    /// opposite vertices get a constraint against bending.
+    /// their common edge and the other diagonal are shear. The opposite
+    /// vertices of every two triangles get a constraint against bending.
     ///
     /// # Errors
     /// [`FluidError::Parameter`] for no vertices, one that is not finite, an
@@ -223,8 +223,10 @@ impl<V: Vector> ClothMesh<V> {
         let known: Vec<[u32; 2]> = edges.iter().map(|&(edge, _)| edge).collect();
         for (a, b, quad) in across {
             if a != b && known.binary_search(&[a, b]).is_err() {
-                let kind = if quad { ConstraintKind::Shear } else { ConstraintKind::Bend };
-                self.constraints.push(self.constraint(a, b, kind));
+                let diagonal = quad.then_some(ConstraintKind::Shear);
+                for kind in diagonal.into_iter().chain([ConstraintKind::Bend]) {
+                    self.constraints.push(self.constraint(a, b, kind));
+                }
             }
         }
     }
@@ -349,9 +351,9 @@ mod tests {
         assert_eq!(mesh.particle_of_vertex, [0, 1, 2, 3, 1, 4, 5, 2, 6]);
         assert_eq!((mesh.positions.len(), mesh.triangles.len()), (7, 4));
         assert_eq!(mesh.skipped_triangles, 3);
-        // Seven threads, two diagonals for each square, and across the seam
-        // one against bending.
+        // Seven threads, two diagonals for each square, and one against bending
+        // in each square and across the seam.
         let counts = ConstraintKind::ALL.map(|kind| count(&mesh, kind));
-        assert_eq!(counts, [7, 4, 1]);
+        assert_eq!(counts, [7, 4, 3]);
     }
 }

@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod bad_input;
+mod bending;
 mod inversion;
 mod knobs;
 mod reproduction;
