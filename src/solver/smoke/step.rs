@@ -6,7 +6,7 @@ use super::advect::{Carry, Room};
 use super::border::{Beyond, fill_cells, fill_faces, let_out};
 use super::diffuse::{Diffusion, Place};
 use super::forces::{Confinement, add_buoyancy};
-use super::grid::{Grid, dot};
+use super::grid::{Grid, total};
 use super::reference::Stable;
 use super::settings::{Border, SmokeScheme, TotalDye};
 use super::stats::{SmokeStage, SmokeStats};
@@ -209,8 +209,8 @@ impl<V: Vector> Smoke<V> {
             self.move_dye(threads);
         }
         for (channel, dye) in self.dye.iter().enumerate() {
-            let total = sum(&self.grid, dye, &mut self.work.sums, threads);
-            self.stats.total_dye[channel] = total * f64::from(self.domain.cell_volume());
+            let amount = sum(&self.grid, dye, &mut self.work.sums, threads);
+            self.stats.total_dye[channel] = amount * f64::from(self.domain.cell_volume());
         }
         if !self.stats.max_speed.is_finite() || !self.stats.divergence_before.is_finite() {
             self.stats.reset = true;
@@ -412,13 +412,9 @@ impl<V: Vector> Smoke<V> {
 
 /// Sum over all cells, the same on any number of threads.
 pub(super) fn sum(grid: &Grid, field: &[f32], sums: &mut [f64], threads: Threads) -> f64 {
-    const ONES: [f32; 64] = [1.0; 64];
     sums.fill(0.0);
     grid.for_rows_with::<0, f64>(threads, grid.stride[1], [], sums, |row, [], sum| {
-        let start = row.index * grid.stride[1] + 1;
-        for piece in field[start..][..grid.cells[0]].chunks(ONES.len()) {
-            *sum += dot(piece, &ONES[..piece.len()]);
-        }
+        *sum += total(&field[row.index * grid.stride[1] + 1..][..grid.cells[0]]);
     });
     ordered_sum(sums)
 }
