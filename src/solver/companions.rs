@@ -1,18 +1,22 @@
-//! What a simulation holds beside water: cloths with what they meet, and smoke.
+//! What a simulation holds beside water: cloths with what they meet, smoke, and fans.
 
 use super::cloth::collision::{Collider, ColliderShape};
-use super::cloth::{Cloth, ClothState, Surroundings};
+use super::cloth::{AirFlow, Cloth, ClothState, Surroundings};
 use super::error::FluidError;
+use super::fan::Fan;
 use super::parallel::Threads;
 use super::scene::Scene;
 use super::smoke::{Smoke, SmokeObstacle, SmokeState};
 use super::vector::Vector;
 
-/// The cloths and the smoke of a [`Simulation`](super::simulation::Simulation).
+/// The cloths, the smoke and the fans of a [`Simulation`](super::simulation::Simulation).
 #[derive(Debug, Default)]
 pub struct Companions<V: Vector> {
-    /// Velocity of the air that cloth feels, in m/s.
+    /// Velocity of the air that cloth feels everywhere, in m/s; that of smoke and
+    /// of fans adds to it.
     pub wind: V,
+    /// What blows on water, cloth and smoke.
+    pub fans: Vec<Fan<V>>,
     /// Solids that cloth meets.
     pub colliders: Vec<Collider<V>>,
     /// The cloths.
@@ -37,6 +41,9 @@ pub struct Companions<V: Vector> {
 pub struct CompanionsState<V> {
     /// Velocity of the air in m/s.
     pub wind: V,
+    /// What blows.
+    #[cfg_attr(feature = "scene", serde(default = "Vec::new"))]
+    pub fans: Vec<Fan<V>>,
     /// Solids that cloth meets.
     pub colliders: Vec<Collider<V>>,
     /// The cloths.
@@ -52,8 +59,8 @@ impl<V: Vector> Companions<V> {
     /// # Errors
     /// [`FluidError::Parameter`] for the first value out of range.
     pub fn of_scene(scene: &Scene<V>) -> Result<Self, FluidError> {
-        let mut companions = Self { wind: scene.wind, ..Self::default() };
-        companions.surroundings(V::ZERO).validate()?;
+        let mut companions = Self { wind: scene.wind, fans: scene.fans.clone(), ..Self::default() };
+        companions.check_air()?;
         for boundary in &scene.boundaries {
             if let Some(shape) = ColliderShape::of_solid(&boundary.shape) {
                 companions.colliders.push(Collider::new(shape, boundary.position));
@@ -88,18 +95,24 @@ impl<V: Vector> Companions<V> {
     }
 
     /// One step of `dt` seconds under a gravity in m/s²; smoke makes as many of
-    /// its own steps as fit.
+    /// its own steps as fit. Cloth feels the wind, and the smoke around it or,
+    /// outside all domains, the fans.
     ///
     /// # Errors
     /// [`FluidError::Parameter`] for the first value out of range.
     pub fn step(&mut self, dt: f32, gravity: V, threads: Threads) -> Result<(), FluidError> {
-        let around = Surroundings { gravity, wind: self.wind, colliders: &self.colliders };
-        for (index, cloth) in self.cloths.iter_mut().enumerate() {
+        self.check_air()?;
+        let Self { wind, fans, colliders, cloths, smokes } = self;
+        let air = |position: V| air_at(&*smokes, fans, position);
+        let still = smokes.is_empty() && fans.is_empty();
+        let flow = if still { AirFlow::STILL } else { AirFlow::new(&air) };
+        let around = Surroundings { gravity, wind: *wind, flow, colliders };
+        for (index, cloth) in cloths.iter_mut().enumerate() {
             let stepped = cloth.step(dt, &around);
             stepped.map_err(|error| error.within(format_args!("cloths[{index}]")))?;
         }
-        for (index, smoke) in self.smokes.iter_mut().enumerate() {
-            let advanced = smoke.advance(dt, threads);
+        for (index, smoke) in smokes.iter_mut().enumerate() {
+            let advanced = smoke.advance_with(dt, fans, threads);
             advanced.map_err(|error| error.within(format_args!("smokes[{index}]")))?;
         }
         Ok(())
@@ -109,6 +122,7 @@ impl<V: Vector> Companions<V> {
     pub fn state(&self) -> CompanionsState<V> {
         CompanionsState {
             wind: self.wind,
+            fans: self.fans.clone(),
             colliders: self.colliders.clone(),
             cloths: self.cloths.iter().map(Cloth::state).collect(),
             smokes: self.smokes.iter().map(Smoke::state).collect(),
@@ -120,9 +134,9 @@ impl<V: Vector> Companions<V> {
     /// # Errors
     /// [`FluidError::Parameter`] for the first value out of range.
     pub fn from_state(state: CompanionsState<V>) -> Result<Self, FluidError> {
-        let mut companions =
-            Self { wind: state.wind, colliders: state.colliders, ..Self::default() };
-        companions.surroundings(V::ZERO).validate()?;
+        let CompanionsState { wind, fans, colliders, .. } = state;
+        let mut companions = Self { wind, fans, colliders, ..Self::default() };
+        companions.check_air()?;
         for (index, cloth) in state.cloths.into_iter().enumerate() {
             let cloth = Cloth::from_state(cloth);
             companions
@@ -138,7 +152,30 @@ impl<V: Vector> Companions<V> {
         Ok(companions)
     }
 
-    fn surroundings(&self, gravity: V) -> Surroundings<'_, V> {
-        Surroundings { gravity, wind: self.wind, colliders: &self.colliders }
+    /// Checks the wind, the fans and the colliders.
+    fn check_air(&self) -> Result<(), FluidError> {
+        let around =
+            Surroundings { wind: self.wind, colliders: &self.colliders, ..Default::default() };
+        around.validate()?;
+        Fan::validate_all(&self.fans)
     }
+}
+
+/// Velocity in m/s of the air at a position, beside the wind: that of the smoke
+/// there or, outside all domains, of the fans, which smoke follows by itself.
+pub fn air_at<'a, V: Vector>(
+    smokes: impl IntoIterator<Item = &'a Smoke<V>>,
+    fans: &[Fan<V>],
+    position: V,
+) -> V {
+    let mut inside = false;
+    let mut velocity = V::ZERO;
+    for air in smokes.into_iter().filter_map(|smoke| smoke.air_at(position)) {
+        velocity += air;
+        inside = true;
+    }
+    if !inside {
+        fans.iter().for_each(|fan| velocity += fan.stream(position));
+    }
+    velocity
 }

@@ -5,6 +5,7 @@ pub mod boundary;
 pub mod cloth;
 pub mod companions;
 pub mod error;
+pub mod fan;
 pub mod grid;
 pub mod kernel;
 mod lanes;

@@ -266,7 +266,7 @@ impl<V: Vector> Simulation<V> {
     pub fn step(&mut self, dt: f32, threads: Threads) -> Result<Vec<RemovedParticle>, FluidError> {
         super::time_step::check_step("time_step", dt)?;
         self.gather()?;
-        self.world.step(dt, threads)?;
+        self.world.step_with(dt, &self.companions.fans, threads)?;
         self.companions.step(dt, self.world.settings().gravity, threads)?;
         self.time += f64::from(dt);
         self.steps += 1;

@@ -5,6 +5,7 @@ mod bad_input;
 mod cloth;
 mod determinism;
 mod edits;
+mod fans;
 mod knobs;
 mod meshes;
 mod moving_walls;

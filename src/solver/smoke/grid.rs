@@ -66,6 +66,12 @@ impl Grid {
         i + self.stride[1] * j + self.stride[2] * k
     }
 
+    /// The cell of an index; the inverse of [`Grid::index`].
+    pub(crate) fn place(&self, at: usize) -> [usize; 3] {
+        let row = at / self.stride[1];
+        [at % self.stride[1], row % self.plane_rows(), row / self.plane_rows()]
+    }
+
     /// First and last index of the cells along z: 0 in 2D.
     pub(crate) fn planes(&self) -> core::ops::RangeInclusive<usize> {
         if self.dim == 3 { 1..=self.cells[2] } else { 0..=0 }

@@ -29,6 +29,7 @@ mod stats;
 mod stencil;
 mod step;
 mod trace;
+mod tracers;
 mod view;
 mod wave;
 
@@ -38,6 +39,7 @@ pub use settings::{Advection, Border, SmokePressure, SmokeScheme, SmokeSettings,
 pub use source::{SmokeSource, SourceShape};
 pub use state::SmokeState;
 pub use stats::{SmokeStage, SmokeStats};
+pub use tracers::Tracers;
 pub use view::SmokeView;
 
 use self::edit::CellSource;

@@ -13,6 +13,7 @@ use super::stats::{SmokeStage, SmokeStats};
 use super::trace::{Flow, Sampler};
 use super::{Smoke, Work};
 use crate::solver::error::FluidError;
+use crate::solver::fan::Fan;
 use crate::solver::parallel::{Threads, ordered_sum};
 use crate::solver::time_step::check_step;
 use crate::solver::vector::Vector;
@@ -34,6 +35,21 @@ impl<V: Vector> Smoke<V> {
     /// # Errors
     /// [`FluidError::Parameter`] if `elapsed` is not 0 s to 1 s; nothing is done.
     pub fn advance(&mut self, elapsed: f32, threads: Threads) -> Result<(), FluidError> {
+        self.advance_with(elapsed, &[], threads)
+    }
+
+    /// [`Smoke::advance`] while fans blow.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] if `elapsed` is not 0 s to 1 s or a fan is out of
+    /// range; nothing is done.
+    pub fn advance_with(
+        &mut self,
+        elapsed: f32,
+        fans: &[Fan<V>],
+        threads: Threads,
+    ) -> Result<(), FluidError> {
+        Fan::validate_all(fans)?;
         if !(0.0..=1.0).contains(&elapsed) {
             return Err(FluidError::parameter("elapsed", elapsed, "0 s to 1 s"));
         }
@@ -43,6 +59,9 @@ impl<V: Vector> Smoke<V> {
         // A sum of steps in f32 falls short of its decimal value.
         let due = (self.unspent / length + 1e-6) as u32;
         for _ in 0..due.min(MOST_STEPS) {
+            if !fans.is_empty() {
+                self.blow(fans, dt)?;
+            }
             self.step(dt, threads)?;
         }
         self.unspent = (self.unspent - f64::from(due) * length).clamp(0.0, length);

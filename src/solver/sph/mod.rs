@@ -26,6 +26,7 @@ use bevy_platform::time::Instant;
 
 use super::boundary::{BoundaryMotion, BoundarySet};
 use super::error::FluidError;
+use super::fan::Fan;
 use super::grid::CellGrid;
 use super::kernel::CubicSpline;
 use super::neighborhood::Surroundings;
@@ -238,9 +239,25 @@ impl<V: Vector> FluidWorld<V> {
     /// # Errors
     /// [`FluidError::Parameter`] if `dt` is not 1e-6 to 1 s; nothing is done then.
     pub fn step(&mut self, dt: f32, threads: Threads) -> Result<(), FluidError> {
+        self.step_with(dt, &[], threads)
+    }
+
+    /// [`FluidWorld::step`] while fans blow.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] if `dt` is not 1e-6 to 1 s or a fan is out of
+    /// range; nothing is done then.
+    pub fn step_with(
+        &mut self,
+        dt: f32,
+        fans: &[Fan<V>],
+        threads: Threads,
+    ) -> Result<(), FluidError> {
         check_step("time_step", dt)?;
+        Fan::validate_all(fans)?;
         self.neighbor_search(threads);
         self.non_pressure_forces(dt, threads);
+        self.blow(dt, fans);
         self.density_solve(dt, threads);
         self.integrate(dt);
         self.divergence_solve(dt, threads);
@@ -338,6 +355,17 @@ impl<V: Vector> FluidWorld<V> {
             if added.is_finite() {
                 self.particles.accelerations[index] += added;
             }
+        }
+    }
+
+    /// Accelerates the particles in the streams of fans towards their speeds, for a
+    /// step of `dt` seconds. Like [`FluidWorld::accelerate`] it holds for the present
+    /// step, and comes after [`FluidWorld::non_pressure_forces`].
+    pub fn blow(&mut self, dt: f32, fans: &[Fan<V>]) {
+        for fan in fans {
+            self.accelerate(|particle| {
+                fan.change(particle.position, particle.velocity, dt) * (1.0 / dt)
+            });
         }
     }
 
