@@ -179,6 +179,7 @@ pub(crate) fn step<V: Dimension>(
         gravity: V::from_array(settings.gravity.to_array()),
         wind: V::from_array(settings.wind.to_array()),
         colliders: &colliders.0,
+        ..Surroundings::default()
     };
     coupling.0.gather(&world);
     for (entity, mut cloth) in &mut cloths {

@@ -1,20 +1,24 @@
-//! What a simulation holds beside water: cloths with what they meet, and smoke.
+//! What a simulation holds beside water: cloths with what they meet, smoke, and fans.
 
 use super::cloth::collision::{Collider, ColliderShape};
-use super::cloth::{Cloth, ClothState, Surroundings};
+use super::cloth::{AirFlow, Cloth, ClothState, Surroundings};
 use super::coupling::Coupling;
 use super::error::FluidError;
+use super::fan::Fan;
 use super::parallel::Threads;
 use super::scene::Scene;
 use super::smoke::{Smoke, SmokeObstacle, SmokeState};
 use super::sph::FluidWorld;
 use super::vector::Vector;
 
-/// The cloths and the smoke of a [`Simulation`](super::simulation::Simulation).
+/// The cloths, the smoke and the fans of a [`Simulation`](super::simulation::Simulation).
 #[derive(Debug, Default)]
 pub struct Companions<V: Vector> {
-    /// Velocity of the air that cloth feels, in m/s.
+    /// Velocity of the air that cloth feels everywhere, in m/s; that of smoke and
+    /// of fans adds to it.
     pub wind: V,
+    /// What blows on water, cloth and smoke.
+    pub fans: Vec<Fan<V>>,
     /// Solids that cloth meets.
     pub colliders: Vec<Collider<V>>,
     /// The cloths.
@@ -40,6 +44,9 @@ pub struct Companions<V: Vector> {
 pub struct CompanionsState<V> {
     /// Velocity of the air in m/s.
     pub wind: V,
+    /// What blows.
+    #[cfg_attr(feature = "scene", serde(default = "Vec::new"))]
+    pub fans: Vec<Fan<V>>,
     /// Solids that cloth meets.
     pub colliders: Vec<Collider<V>>,
     /// The cloths.
@@ -55,8 +62,8 @@ impl<V: Vector> Companions<V> {
     /// # Errors
     /// [`FluidError::Parameter`] for the first value out of range.
     pub fn of_scene(scene: &Scene<V>) -> Result<Self, FluidError> {
-        let mut companions = Self { wind: scene.wind, ..Self::default() };
-        companions.surroundings(V::ZERO).validate()?;
+        let mut companions = Self { wind: scene.wind, fans: scene.fans.clone(), ..Self::default() };
+        companions.check_air()?;
         for boundary in &scene.boundaries {
             if let Some(shape) = ColliderShape::of_solid(&boundary.shape) {
                 companions.colliders.push(Collider::new(shape, boundary.position));
@@ -96,6 +103,8 @@ impl<V: Vector> Companions<V> {
     }
 
     /// One step of the cloths of `dt` seconds, after the fluid's density solve.
+    /// They feel the wind, and the smoke around them or, outside all domains, the
+    /// fans.
     ///
     /// # Errors
     /// [`FluidError::Parameter`] for the first value out of range; other cloths go on.
@@ -105,15 +114,19 @@ impl<V: Vector> Companions<V> {
         dt: f32,
     ) -> Result<(), FluidError> {
         let gravity = world.settings().gravity;
-        let around = Surroundings { gravity, wind: self.wind, colliders: &self.colliders };
-        self.coupling.gather(world);
+        let Self { wind, fans, colliders, cloths, smokes, coupling } = self;
+        let air = |position: V| air_at(&*smokes, fans, position);
+        let still = smokes.is_empty() && fans.is_empty();
+        let flow = if still { AirFlow::STILL } else { AirFlow::new(&air) };
+        let around = Surroundings { gravity, wind: *wind, flow, colliders };
+        coupling.gather(world);
         let mut all = Ok(());
-        for (index, cloth) in self.cloths.iter_mut().enumerate() {
-            let load = self.coupling.load(index as u64, cloth);
+        for (index, cloth) in cloths.iter_mut().enumerate() {
+            let load = coupling.load(index as u64, cloth);
             let stepped = cloth.step_under(dt, &around, load);
             all = all.and(stepped.map_err(|error| error.within(format_args!("cloths[{index}]"))));
         }
-        self.coupling.give_back(world);
+        coupling.give_back(world);
         all
     }
 
@@ -134,7 +147,7 @@ impl<V: Vector> Companions<V> {
     /// [`FluidError::Parameter`] for the first value out of range.
     pub(crate) fn step_smokes(&mut self, dt: f32, threads: Threads) -> Result<(), FluidError> {
         for (index, smoke) in self.smokes.iter_mut().enumerate() {
-            let advanced = smoke.advance(dt, threads);
+            let advanced = smoke.advance_with(dt, &self.fans, threads);
             advanced.map_err(|error| error.within(format_args!("smokes[{index}]")))?;
         }
         Ok(())
@@ -144,6 +157,7 @@ impl<V: Vector> Companions<V> {
     pub fn state(&self) -> CompanionsState<V> {
         CompanionsState {
             wind: self.wind,
+            fans: self.fans.clone(),
             colliders: self.colliders.clone(),
             cloths: self.cloths.iter().map(Cloth::state).collect(),
             smokes: self.smokes.iter().map(Smoke::state).collect(),
@@ -155,9 +169,9 @@ impl<V: Vector> Companions<V> {
     /// # Errors
     /// [`FluidError::Parameter`] for the first value out of range.
     pub fn from_state(state: CompanionsState<V>) -> Result<Self, FluidError> {
-        let mut companions =
-            Self { wind: state.wind, colliders: state.colliders, ..Self::default() };
-        companions.surroundings(V::ZERO).validate()?;
+        let CompanionsState { wind, fans, colliders, .. } = state;
+        let mut companions = Self { wind, fans, colliders, ..Self::default() };
+        companions.check_air()?;
         for (index, cloth) in state.cloths.into_iter().enumerate() {
             let cloth = Cloth::from_state(cloth);
             companions
@@ -173,7 +187,30 @@ impl<V: Vector> Companions<V> {
         Ok(companions)
     }
 
-    fn surroundings(&self, gravity: V) -> Surroundings<'_, V> {
-        Surroundings { gravity, wind: self.wind, colliders: &self.colliders }
+    /// Checks the wind, the fans and the colliders.
+    pub(crate) fn check_air(&self) -> Result<(), FluidError> {
+        let around =
+            Surroundings { wind: self.wind, colliders: &self.colliders, ..Default::default() };
+        around.validate()?;
+        Fan::validate_all(&self.fans)
     }
+}
+
+/// Velocity in m/s of the air at a position, beside the wind: that of the smoke
+/// there or, outside all domains, of the fans, which smoke follows by itself.
+pub fn air_at<'a, V: Vector>(
+    smokes: impl IntoIterator<Item = &'a Smoke<V>>,
+    fans: &[Fan<V>],
+    position: V,
+) -> V {
+    let mut inside = false;
+    let mut velocity = V::ZERO;
+    for air in smokes.into_iter().filter_map(|smoke| smoke.air_at(position)) {
+        velocity += air;
+        inside = true;
+    }
+    if !inside {
+        fans.iter().for_each(|fan| velocity += fan.stream(position));
+    }
+    velocity
 }

@@ -6,6 +6,7 @@ use bevy_math::Vec2;
 
 use super::cloth::scene::{SceneCloth, SceneCollider};
 use super::error::FluidError;
+use super::fan::Fan;
 use super::periodic::Periodic;
 use super::sampling::{BoundaryShape, Fill, FluidShape, MeshSource, TriangleMesh};
 use super::settings::{
@@ -52,6 +53,8 @@ pub struct Scene<V> {
     pub boundaries: Vec<SceneBoundary<V>>,
     /// Velocity of the air that cloth feels in m/s, up to 1e6.
     pub wind: V,
+    /// Fans that blow on water, cloth and smoke.
+    pub fans: Vec<Fan<V>>,
     /// Cloths, ropes and chains.
     pub cloths: Vec<SceneCloth<V>>,
     /// Solids that stop cloth only.
@@ -125,6 +128,7 @@ impl<V: Vector> Default for Scene<V> {
             fluids: Vec::new(),
             boundaries: Vec::new(),
             wind: V::ZERO,
+            fans: Vec::new(),
             cloths: Vec::new(),
             colliders: Vec::new(),
             smokes: Vec::new(),
@@ -158,6 +162,7 @@ impl<V: Vector> Scene<V> {
     pub fn validate(&self) -> Result<(), FluidError> {
         self.settings().validate()?;
         self.time_step.validate()?;
+        Fan::validate_all(&self.fans)?;
         for (index, fluid) in self.fluids.iter().enumerate() {
             let name = format_args!("fluids[{index}]").to_string();
             let material = fluid.material.validate();
@@ -332,6 +337,7 @@ impl Scene<Vec2> {
                 surface_velocity: Vec2::ZERO,
             }],
             wind: Vec2::ZERO,
+            fans: Vec::new(),
             cloths: Vec::new(),
             colliders: Vec::new(),
             smokes: Vec::new(),

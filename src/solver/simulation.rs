@@ -267,9 +267,11 @@ impl<V: Vector> Simulation<V> {
         super::time_step::check_step("time_step", dt)?;
         self.gather()?;
         let Self { world, companions, .. } = self;
+        companions.check_air()?;
         companions.immerse(world);
         world.neighbor_search(threads);
         world.non_pressure_forces(dt, threads);
+        world.blow(dt, &companions.fans);
         world.density_solve(dt, threads);
         let cloths = companions.step_cloths(world, dt);
         world.integrate(dt);

@@ -6,6 +6,7 @@ mod cloth;
 mod coupling;
 mod determinism;
 mod edits;
+mod fans;
 mod knobs;
 mod meshes;
 mod moving_walls;

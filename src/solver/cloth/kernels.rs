@@ -158,16 +158,12 @@ tether_kernel!(#[target_feature(enable = "avx2")] tether_2d_avx2: (x, u, ax, bx,
 #[cfg(target_arch = "x86_64")]
 tether_kernel!(#[target_feature(enable = "avx2")] tether_3d_avx2: (x, u, ax, bx, ex, fx, sx), (y, v, ay, by, ey, fy, sy), (z, t, az, bz, ez, fz, sz));
 
-/// Whether the machine has the wider instructions; the result is the same bit
-/// for bit, as neither form fuses a multiplication with an addition.
+/// Whether the machine has the wider instructions.
 ///
 /// They take a projection on a grid from 3.6 to 2.2 ns and the step of a sheet
 /// of 100 x 100 with tethers from 9.9 to 7.0 ms (`cargo bench --bench cloth`).
 pub(super) fn wide() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return std::arch::is_x86_feature_detected!("avx2");
-    #[cfg(not(target_arch = "x86_64"))]
-    false
+    crate::solver::wide::wide()
 }
 
 impl Components {

@@ -28,7 +28,7 @@ pub use pins::Pin;
 pub use settings::{ClothScheme, ClothSettings, Inversion, Tethers};
 pub use state::ClothState;
 pub use stats::{ClothStage, ClothStats};
-pub use surroundings::Surroundings;
+pub use surroundings::{AirFlow, Surroundings};
 pub use topology::{ClothMesh, MAX_PARTICLES};
 
 use super::error::FluidError;

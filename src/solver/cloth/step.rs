@@ -228,12 +228,13 @@ impl<V: Vector> Cloth<V> {
         // with it, its own share being light.
         let mut push = |corners: &[u32], normal: V| {
             let each = 1.0 / corners.len() as f32;
-            let (mut velocity, mut mass) = (V::ZERO, 0.0);
+            let (mut middle, mut velocity, mut mass) = (V::ZERO, V::ZERO, 0.0);
             for &corner in corners {
+                middle += x[corner as usize] * each;
                 velocity += v[corner as usize] * each;
                 mass += masses[corner as usize] * faces[corner as usize];
             }
-            let change = air.change(velocity, normal, mass);
+            let change = air.change(around.flow.at(middle), velocity, normal, mass);
             for &corner in corners {
                 let corner = corner as usize;
                 if inverse[corner] > 0.0 {

@@ -24,11 +24,12 @@ impl<V: Vector> Air<V> {
         Self { wind, dt, density, drag, lift }
     }
 
-    /// Change in m/s of a face of mass `mass` that moves with `velocity`; its
-    /// `normal` is as long as its area is large, to either side.
+    /// Change in m/s of a face of mass `mass` that moves with `velocity` in air
+    /// that moves with `air` beside the wind; its `normal` is as long as its area
+    /// is large, to either side.
     #[inline(always)]
-    pub fn change(&self, velocity: V, normal: V, mass: f32) -> V {
-        let v = self.wind - velocity;
+    pub fn change(&self, air: V, velocity: V, normal: V, mass: f32) -> V {
+        let v = self.wind + air - velocity;
         let (area, speed) = (normal.length(), v.length());
         if area == 0.0 || speed == 0.0 {
             return V::ZERO;

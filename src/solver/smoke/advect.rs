@@ -9,7 +9,8 @@ use super::border::{Beyond, fill_cells, fill_component};
 use super::grid::Row;
 use super::settings::{Advection, Border, Walls};
 use super::solids::Solids;
-use super::trace::{Flow, Stencil};
+use super::trace::{BATCH, Flow, Points, Stencil, Stencils, middles};
+use crate::solver::wide::wide_fn;
 
 /// A way of advection, with the traces of [`Flow::trace`].
 #[derive(Clone, Copy)]
@@ -60,23 +61,23 @@ impl Carry<'_> {
             Some(Room { above, below }) if plain => {
                 let outs = [first, above, below];
                 grid.for_rows(self.flow.threads, outs, |row, [out, above, below]| {
-                    self.plain_row::<DIM, true>(field, row, out, Some((above, below)));
+                    plain_row::<DIM, true>(self, field, row, out, above, below);
                 });
             }
             Some(Room { above, below }) => {
                 grid.for_rows(self.flow.threads, [first], |row, [out]| {
-                    self.plain_row::<DIM, false>(field, row, out, None);
+                    plain_row::<DIM, false>(self, field, row, out, &mut [], &mut []);
                 });
                 fill_cells(&grid, ahead, self.borders, beyond);
                 let outs = [out, above, below];
                 let ahead = &*ahead;
                 grid.for_rows(self.flow.threads, outs, |row, [out, above, below]| {
-                    self.corrected_row::<DIM, true>(field, ahead, row, out, Some((above, below)));
+                    corrected_row::<DIM, true>(self, field, ahead, row, out, above, below);
                 });
             }
             None => {
                 grid.for_rows(self.flow.threads, [first], |row, [out]| {
-                    self.plain_row::<DIM, false>(field, row, out, None);
+                    plain_row::<DIM, false>(self, field, row, out, &mut [], &mut []);
                 });
                 if plain {
                     return;
@@ -84,86 +85,43 @@ impl Carry<'_> {
                 fill_cells(&grid, ahead, self.borders, beyond);
                 let ahead = &*ahead;
                 grid.for_rows(self.flow.threads, [out], |row, [out]| {
-                    self.corrected_row::<DIM, false>(field, ahead, row, out, None);
+                    corrected_row::<DIM, false>(self, field, ahead, row, out, &mut [], &mut []);
                 });
             }
         }
     }
 
-    /// The place a cell's air came from, and the solids if any are near.
+    /// The places that the air of cells came from; the first has index `at`.
     #[inline(always)]
-    fn origin<const DIM: usize>(&self, row: Row, i: usize) -> ([f32; 3], Option<&Solids>) {
-        let at = row.index * self.flow.sampler.grid.stride[1] + i;
-        let mut point = [i as f32, row.j as f32, row.k as f32];
-        let mut longest = 0.0f32;
+    fn origins<const DIM: usize>(&self, row: Row, from: usize, at: usize, count: usize) -> Points {
+        let mut points = middles(row, from);
         for axis in 0..DIM {
-            let way = self.trace[axis][at];
-            point[axis] -= way;
-            longest = longest.max(way.abs());
-        }
-        (point, self.flow.solids.filter(|solids| !solids.is_far(at, longest)))
-    }
-
-    #[inline(always)]
-    fn plain_row<const DIM: usize, const ROOM: bool>(
-        &self,
-        field: &[f32],
-        row: Row,
-        out: &mut [f32],
-        mut room: Option<(&mut [f32], &mut [f32])>,
-    ) {
-        let sampler = &self.flow.sampler;
-        for i in 1..=sampler.grid.cells[0] {
-            let (point, near) = self.origin::<DIM>(row, i);
-            let stencil = sampler.stencil::<DIM>(point);
-            let (value, low, high) = match near {
-                Some(solids) => self.beside_solids::<DIM>(field, solids, row, i, point),
-                None if ROOM => {
-                    let (low, high) = sampler.bounds::<DIM>(field, stencil);
-                    (sampler.mix::<DIM>(field, stencil), low, high)
-                }
-                None => (sampler.mix::<DIM>(field, stencil), 0.0, 0.0),
-            };
-            out[i] = value;
-            if ROOM && let Some((above, below)) = &mut room {
-                above[i] = high - value;
-                below[i] = value - low;
+            for (point, way) in points[axis].iter_mut().zip(&self.trace[axis][at..][..count]) {
+                *point -= way;
             }
         }
+        points
     }
 
+    /// Puts right the values of those cells of a batch that solids are near.
     #[inline(always)]
-    fn corrected_row<const DIM: usize, const ROOM: bool>(
+    fn mind_solids<const DIM: usize>(
         &self,
         field: &[f32],
-        ahead: &[f32],
         row: Row,
-        out: &mut [f32],
-        mut room: Option<(&mut [f32], &mut [f32])>,
+        from: usize,
+        points: &Points,
+        [value, low, high]: &mut Points,
+        count: usize,
     ) {
-        let sampler = &self.flow.sampler;
-        let start = row.index * sampler.grid.stride[1];
-        for i in 1..=sampler.grid.cells[0] {
-            let at = start + i;
-            let (point, near) = self.origin::<DIM>(row, i);
-            let (value, low, high) = match near {
-                // Beside solids the way back is not known well enough.
-                Some(solids) => self.beside_solids::<DIM>(field, solids, row, i, point),
-                None => {
-                    let straight = self.flow.straight::<DIM>(at);
-                    let mut to = [i as f32, row.j as f32, row.k as f32];
-                    for axis in 0..DIM {
-                        to[axis] += 2.0 * straight[axis] - self.trace[axis][at];
-                    }
-                    let again = sampler.sample::<DIM>(ahead, to);
-                    let (low, high) = sampler.bounds::<DIM>(field, sampler.stencil::<DIM>(point));
-                    (limited(ahead[at] + 0.5 * (field[at] - again), low, high), low, high)
-                }
-            };
-            out[i] = value;
-            if ROOM && let Some((above, below)) = &mut room {
-                above[i] = high - value;
-                below[i] = value - low;
+        let Some(solids) = self.flow.solids else { return };
+        let at = row.index * self.flow.sampler.grid.stride[1] + from;
+        for x in 0..count {
+            let ways = self.trace[..DIM].iter().map(|way| way[at + x].abs());
+            if !solids.is_far(at + x, ways.fold(0.0, f32::max)) {
+                let point = points.map(|places| places[x]);
+                (value[x], low[x], high[x]) =
+                    self.beside_solids::<DIM>(field, solids, row, from + x, point);
             }
         }
     }
@@ -236,22 +194,12 @@ impl Carry<'_> {
         let plain = self.advection == Advection::Plain;
         let first = if axis == 0 && fixed { 2 } else { 1 };
         let is_fixed = |row: Row| fixed && axis > 0 && [0, row.j, row.k][axis] == 1;
-        let way = |at: usize, along: usize| {
-            0.5 * (self.trace[along][at - stride] + self.trace[along][at])
-        };
         let target = if plain { &mut *out } else { &mut *ahead };
         grid.for_rows(self.flow.threads, [target], |row, [out]| {
             if is_fixed(row) {
                 return;
             }
-            let start = row.index * grid.stride[1];
-            for i in first..=grid.cells[0] {
-                let mut point = [i as f32, row.j as f32, row.k as f32];
-                for along in 0..DIM {
-                    point[along] -= way(start + i, along);
-                }
-                out[i] = sampler.sample::<DIM>(field, point);
-            }
+            plain_faces::<DIM>(self, axis, row, first, out);
         });
         if plain {
             return;
@@ -270,33 +218,229 @@ impl Carry<'_> {
             if is_fixed(row) {
                 return;
             }
-            let start = row.index * grid.stride[1];
-            for i in first..=grid.cells[0] {
-                let at = start + i;
-                let mut from = [i as f32, row.j as f32, row.k as f32];
-                let mut to = from;
-                for along in 0..DIM {
-                    let way = way(at, along);
-                    let straight = self.straight_at_face::<DIM>(at, axis, along);
-                    from[along] -= way;
-                    to[along] += 2.0 * straight - way;
-                }
-                let again = sampler.sample::<DIM>(ahead, to);
-                let (low, high) = sampler.bounds::<DIM>(field, sampler.stencil::<DIM>(from));
-                out[i] = limited(ahead[at] + 0.5 * (field[at] - again), low, high);
-            }
+            corrected_faces::<DIM>(self, axis, ahead, row, first, out);
         });
     }
 
-    /// Way along one axis, in cells, of the air at a face across `axis`.
+    /// Ways of the air at faces, by the mean of what the cells on both sides say.
     #[inline(always)]
-    fn straight_at_face<const DIM: usize>(&self, at: usize, axis: usize, along: usize) -> f32 {
-        let grid = self.flow.sampler.grid;
-        let field = &self.flow.velocity[along];
-        let (below, next) = (grid.stride[axis], grid.stride[along]);
-        // The mean of both cells' means, as the trace of a face is.
-        0.25 * self.flow.scale
-            * (field[at - below] + field[at - below + next] + field[at] + field[at + next])
+    fn ways_at_faces(&self, axis: usize, along: usize, at: usize, count: usize) -> [f32; BATCH] {
+        let trace = &self.trace[along];
+        let below = &trace[at - self.flow.sampler.grid.stride[axis]..][..count];
+        let mut ways = [0.0; BATCH];
+        for ((way, below), above) in ways.iter_mut().zip(below).zip(&trace[at..][..count]) {
+            *way = 0.5 * (below + above);
+        }
+        ways
+    }
+}
+
+wide_fn!(
+    /// A row of cells of a field carried plainly, and the room of each if asked for.
+    fn plain_row[const DIM: usize, const ROOM: bool][DIM, ROOM](
+        carry: &Carry,
+        field: &[f32],
+        row: Row,
+        out: &mut [f32],
+        above: &mut [f32],
+        below: &mut [f32],
+    ) = plain_cells::<DIM, ROOM>
+);
+
+#[inline(always)]
+fn plain_cells<const DIM: usize, const ROOM: bool>(
+    carry: &Carry,
+    field: &[f32],
+    row: Row,
+    out: &mut [f32],
+    above: &mut [f32],
+    below: &mut [f32],
+) {
+    let sampler = &carry.flow.sampler;
+    for from in (1..=sampler.grid.cells[0]).step_by(BATCH) {
+        let count = BATCH.min(sampler.grid.cells[0] + 1 - from);
+        let at = row.index * sampler.grid.stride[1] + from;
+        let points = carry.origins::<DIM>(row, from, at, count);
+        let stencils = sampler.stencils::<DIM>(points);
+        let mut found = [[0.0; BATCH]; 3];
+        sampler.mix_all::<DIM>(field, &stencils, &mut found[0][..count]);
+        if ROOM {
+            bounds::<DIM>(carry, field, &stencils, &mut found, count);
+        }
+        carry.mind_solids::<DIM>(field, row, from, &points, &mut found, count);
+        write::<ROOM>(&found, from, count, out, above, below);
+    }
+}
+
+wide_fn!(
+    /// [`plain_row`] with MacCormack's correction; `ahead` was carried plainly.
+    fn corrected_row[const DIM: usize, const ROOM: bool][DIM, ROOM](
+        carry: &Carry,
+        field: &[f32],
+        ahead: &[f32],
+        row: Row,
+        out: &mut [f32],
+        above: &mut [f32],
+        below: &mut [f32],
+    ) = corrected_cells::<DIM, ROOM>
+);
+
+#[inline(always)]
+fn corrected_cells<const DIM: usize, const ROOM: bool>(
+    carry: &Carry,
+    field: &[f32],
+    ahead: &[f32],
+    row: Row,
+    out: &mut [f32],
+    above: &mut [f32],
+    below: &mut [f32],
+) {
+    let sampler = &carry.flow.sampler;
+    for from in (1..=sampler.grid.cells[0]).step_by(BATCH) {
+        let count = BATCH.min(sampler.grid.cells[0] + 1 - from);
+        let at = row.index * sampler.grid.stride[1] + from;
+        let mut to = middles(row, from);
+        for axis in 0..DIM {
+            let straight = carry.flow.straight(axis, at, count);
+            let ways = straight.iter().zip(&carry.trace[axis][at..][..count]);
+            for (to, (straight, way)) in to[axis].iter_mut().zip(ways) {
+                *to += 2.0 * straight - way;
+            }
+        }
+        let mut again = [0.0; BATCH];
+        let stencils = sampler.stencils::<DIM>(to);
+        sampler.mix_all::<DIM>(ahead, &stencils, &mut again[..count]);
+        let points = carry.origins::<DIM>(row, from, at, count);
+        let mut found = [[0.0; BATCH]; 3];
+        bounds::<DIM>(carry, field, &sampler.stencils::<DIM>(points), &mut found, count);
+        correct(&mut found, &ahead[at..][..count], &field[at..][..count], &again);
+        // Beside solids the way back is not known well enough.
+        carry.mind_solids::<DIM>(field, row, from, &points, &mut found, count);
+        write::<ROOM>(&found, from, count, out, above, below);
+    }
+}
+
+wide_fn!(
+    /// A row of faces across an axis carried plainly.
+    fn plain_faces[const DIM: usize][DIM](
+        carry: &Carry,
+        axis: usize,
+        row: Row,
+        first: usize,
+        out: &mut [f32],
+    ) = plain_faces_each::<DIM>
+);
+
+#[inline(always)]
+fn plain_faces_each<const DIM: usize>(
+    carry: &Carry,
+    axis: usize,
+    row: Row,
+    first: usize,
+    out: &mut [f32],
+) {
+    let sampler = &carry.flow.sampler;
+    for from in (first..=sampler.grid.cells[0]).step_by(BATCH) {
+        let count = BATCH.min(sampler.grid.cells[0] + 1 - from);
+        let at = row.index * sampler.grid.stride[1] + from;
+        let mut points = middles(row, from);
+        for along in 0..DIM {
+            let ways = carry.ways_at_faces(axis, along, at, count);
+            points[along].iter_mut().zip(ways).for_each(|(point, way)| *point -= way);
+        }
+        let stencils = sampler.stencils::<DIM>(points);
+        let field = &carry.flow.velocity[axis];
+        sampler.mix_all::<DIM>(field, &stencils, &mut out[from..][..count]);
+    }
+}
+
+wide_fn!(
+    /// [`plain_faces`] with MacCormack's correction.
+    fn corrected_faces[const DIM: usize][DIM](
+        carry: &Carry,
+        axis: usize,
+        ahead: &[f32],
+        row: Row,
+        first: usize,
+        out: &mut [f32],
+    ) = corrected_faces_each::<DIM>
+);
+
+#[inline(always)]
+fn corrected_faces_each<const DIM: usize>(
+    carry: &Carry,
+    axis: usize,
+    ahead: &[f32],
+    row: Row,
+    first: usize,
+    out: &mut [f32],
+) {
+    let sampler = &carry.flow.sampler;
+    let field = &carry.flow.velocity[axis][..];
+    for from in (first..=sampler.grid.cells[0]).step_by(BATCH) {
+        let count = BATCH.min(sampler.grid.cells[0] + 1 - from);
+        let at = row.index * sampler.grid.stride[1] + from;
+        let mut points = middles(row, from);
+        let mut to = points;
+        for along in 0..DIM {
+            let ways = carry.ways_at_faces(axis, along, at, count);
+            // The mean of both cells' means, as the way of a face is.
+            let below = carry.flow.straight(along, at - sampler.grid.stride[axis], count);
+            let above = carry.flow.straight(along, at, count);
+            for x in 0..BATCH {
+                points[along][x] -= ways[x];
+                to[along][x] += (below[x] + above[x]) - ways[x];
+            }
+        }
+        let mut again = [0.0; BATCH];
+        let stencils = sampler.stencils::<DIM>(to);
+        sampler.mix_all::<DIM>(ahead, &stencils, &mut again[..count]);
+        let mut found = [[0.0; BATCH]; 3];
+        bounds::<DIM>(carry, field, &sampler.stencils::<DIM>(points), &mut found, count);
+        correct(&mut found, &ahead[at..][..count], &field[at..][..count], &again);
+        out[from..][..count].copy_from_slice(&found[0][..count]);
+    }
+}
+
+/// Smallest and largest value around each point, as the second and third of `found`.
+#[inline(always)]
+fn bounds<const DIM: usize>(
+    carry: &Carry,
+    field: &[f32],
+    stencils: &Stencils,
+    [_, low, high]: &mut Points,
+    count: usize,
+) {
+    for x in 0..count.min(BATCH) {
+        (low[x], high[x]) = carry.flow.sampler.bounds::<DIM>(field, stencils.get(x));
+    }
+}
+
+/// Half the error of going there and back again taken off, within bounds.
+#[inline(always)]
+fn correct([value, low, high]: &mut Points, ahead: &[f32], field: &[f32], again: &[f32; BATCH]) {
+    for (x, (ahead, field)) in ahead.iter().zip(field).enumerate().take(BATCH) {
+        value[x] = limited(ahead + 0.5 * (field - again[x]), low[x], high[x]);
+    }
+}
+
+/// Writes values and, if asked for, their room.
+#[inline(always)]
+fn write<const ROOM: bool>(
+    [value, low, high]: &Points,
+    from: usize,
+    count: usize,
+    out: &mut [f32],
+    above: &mut [f32],
+    below: &mut [f32],
+) {
+    out[from..][..count].copy_from_slice(&value[..count]);
+    if ROOM {
+        let (above, below) = (&mut above[from..][..count], &mut below[from..][..count]);
+        for x in 0..count.min(BATCH) {
+            above[x] = high[x] - value[x];
+            below[x] = value[x] - low[x];
+        }
     }
 }
 

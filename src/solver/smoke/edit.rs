@@ -4,6 +4,8 @@ use super::Smoke;
 use super::settings::SmokeScheme;
 use super::source::{SourceShape, Splat, check_position};
 use crate::solver::error::FluidError;
+use crate::solver::fan::Fan;
+use crate::solver::time_step::check_step;
 use crate::solver::vector::Vector;
 
 /// A source in a single cell, for the next step alone.
@@ -64,6 +66,53 @@ impl<V: Vector> Smoke<V> {
         for (axis, &component) in components.iter().enumerate().take(V::DIM) {
             self.for_faces(shape, position, axis, |value, weight| *value += weight * component);
         }
+        self.fill_borders();
+        Ok(())
+    }
+
+    /// Lets fans take the air along for `dt` seconds. [`Smoke::advance_with`] does it
+    /// before each step.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] if `dt` is not 1e-6 s to 1 s or a fan is out of
+    /// range; nothing is done.
+    pub fn blow(&mut self, fans: &[Fan<V>], dt: f32) -> Result<(), FluidError> {
+        check_step("time_step", dt)?;
+        Fan::validate_all(fans)?;
+        let (domain, grid) = (self.domain, self.grid);
+        for fan in fans {
+            let [low, high] = fan.bounds().map(|corner| domain.place_of(corner));
+            for axis in 0..V::DIM {
+                // A face is counted by the cell above it.
+                let shift = if self.settings.scheme == SmokeScheme::Staggered { 0.5 } else { 0.0 };
+                let faces = usize::from(shift > 0.0);
+                let range = |other: usize| {
+                    if other >= V::DIM {
+                        return 0..=0;
+                    }
+                    let extra = if other == axis { faces } else { 0 };
+                    // Casts saturate: what lies far outside gives an empty range.
+                    let from = (low[other].floor() as usize).max(1);
+                    let to = (high[other].ceil() as usize).saturating_add(1);
+                    from..=to.min(grid.cells[other] + extra)
+                };
+                for k in range(2) {
+                    for j in range(1) {
+                        for i in range(0) {
+                            let mut place = [i as f32, j as f32, k as f32];
+                            place[axis] -= shift;
+                            let value = &mut self.velocity[axis][grid.index(i, j, k)];
+                            let mut velocity = [0.0; 3];
+                            velocity[axis] = *value;
+                            let position = domain.position_of(place);
+                            let change = fan.change(position, V::from_array(velocity), dt);
+                            *value += change.to_array()[axis];
+                        }
+                    }
+                }
+            }
+        }
+        self.solids.hold(&mut self.velocity);
         self.fill_borders();
         Ok(())
     }

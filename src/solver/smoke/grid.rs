@@ -66,6 +66,12 @@ impl Grid {
         i + self.stride[1] * j + self.stride[2] * k
     }
 
+    /// The cell of an index; the inverse of [`Grid::index`].
+    pub(crate) fn place(&self, at: usize) -> [usize; 3] {
+        let row = at / self.stride[1];
+        [at % self.stride[1], row % self.plane_rows(), row / self.plane_rows()]
+    }
+
     /// First and last index of the cells along z: 0 in 2D.
     pub(crate) fn planes(&self) -> core::ops::RangeInclusive<usize> {
         if self.dim == 3 { 1..=self.cells[2] } else { 0..=0 }
@@ -205,16 +211,27 @@ pub(crate) fn dot(a: &[f32], b: &[f32]) -> f64 {
     lanes.iter().map(|&lane| f64::from(lane)).sum::<f64>() + f64::from(rest)
 }
 
+/// Sum of a row, in eight lanes of f32 a piece and then in f64.
+#[inline(always)]
+pub(crate) fn total(a: &[f32]) -> f64 {
+    const ONES: [f32; 64] = [1.0; 64];
+    a.chunks(ONES.len()).map(|piece| dot(piece, &ONES[..piece.len()])).sum()
+}
+
 /// Largest absolute value in a row; infinite if one is not a number.
 #[inline(always)]
 pub(crate) fn largest(a: &[f32]) -> f32 {
-    let mut lanes = [0.0f32; 8];
+    // Without their sign numbers have the order of their bits, and what is not
+    // a number comes last.
+    let size = |value: &f32| value.to_bits() as i32 & i32::MAX;
+    let mut lanes = [0; 8];
     let (chunks, rest) = a.as_chunks::<8>();
-    let above = |found: f32, value: f32| if value.abs() <= found { found } else { value.abs() };
     for chunk in chunks {
         for lane in 0..8 {
-            lanes[lane] = above(lanes[lane], chunk[lane]);
+            lanes[lane] = size(&chunk[lane]).max(lanes[lane]);
         }
     }
-    lanes.iter().chain(rest).fold(0.0, |found, &value| above(found, value))
+    let found = rest.iter().map(size).chain(lanes).fold(0, i32::max);
+    let found = f32::from_bits(found as u32);
+    if found.is_nan() { f32::INFINITY } else { found }
 }

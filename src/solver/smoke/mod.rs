@@ -15,6 +15,7 @@ mod grid;
 mod multigrid;
 mod obstacle;
 mod packed;
+mod pass;
 mod project;
 mod reference;
 mod resample;
@@ -25,9 +26,12 @@ mod solve;
 mod source;
 mod state;
 mod stats;
+mod stencil;
 mod step;
 mod trace;
+mod tracers;
 mod view;
+mod wave;
 
 pub use domain::{MAX_CELLS, MAX_CELLS_ALONG, MIN_CELLS, SmokeDomain};
 pub use obstacle::SmokeObstacle;
@@ -35,6 +39,7 @@ pub use settings::{Advection, Border, SmokePressure, SmokeScheme, SmokeSettings,
 pub use source::{SmokeSource, SourceShape};
 pub use state::SmokeState;
 pub use stats::{SmokeStage, SmokeStats};
+pub use tracers::Tracers;
 pub use view::SmokeView;
 
 use self::edit::CellSource;

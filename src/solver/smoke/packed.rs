@@ -1,4 +1,4 @@
-//! A pressure equation on one grid, its cells kept apart by colour.
+//! The layout of a pressure equation on one grid, its cells kept apart by colour.
 //!
 //! A cell (i, j, k) is red if i + j + k is even, else black. An array holds all
 //! red cells in its first half, row by row, and all black ones in its second:
@@ -9,8 +9,12 @@
 //! Solid cells and the border hold p = 0, so that where all weights are 1 their
 //! terms vanish by themselves and only the diagonal knows of them.
 
-use super::grid::{Grid, Row, dot};
+use super::grid::{Grid, Row};
 use crate::solver::parallel::Threads;
+use crate::solver::wide::wide_fn;
+
+/// Cells of a row that are worked on by way of a buffer at a time: an even number.
+pub(crate) const PIECE: usize = 128;
 
 /// The equation's coefficients on one grid.
 #[derive(Clone, Debug)]
@@ -24,6 +28,8 @@ pub(crate) struct Level {
     pub inverse: Vec<f32>,
     /// Weight of the neighbour below along each axis; empty where all are 1.
     pub weights: [Vec<f32>; 3],
+    /// Whether any weight between two cells with equations differs from 1.
+    pub weighted: bool,
     /// Axes whose borders are periodic.
     pub periodic: [bool; 3],
 }
@@ -49,7 +55,7 @@ impl Level {
         let width = grid.stride[1] / 2;
         let half = grid.len() / 2;
         let periodic = core::array::from_fn(|axis| axis < grid.dim && periodic[axis]);
-        Self { grid, width, half, inverse: vec![0.0; grid.len()], weights, periodic }
+        Self { grid, width, half, inverse: vec![0.0; grid.len()], weights, weighted, periodic }
     }
 
     /// Index of a cell in an array.
@@ -69,321 +75,35 @@ impl Level {
         Span { odd, first, count, start: row.index * self.width + first }
     }
 
-    /// Distance in half an array to the next row of the next plane.
-    fn plane(&self) -> usize {
+    /// Distance in half an array to the same row of the next plane.
+    pub(crate) fn plane(&self) -> usize {
         self.width * self.grid.plane_rows()
     }
 
-    /// Runs an operation over the cells of a span.
-    #[inline(always)]
-    fn run<O: Operation, const DIM: usize, const WEIGHTED: bool>(
-        &self,
-        span: Span,
-        colour: usize,
-        out: &mut [f32],
-        p: Colours,
-        rhs: &[f32],
-        factor: f32,
-    ) {
-        let Span { odd, start, count, .. } = span;
-        let (row, plane) = (self.width, self.plane());
-        let side_start = if odd == 0 { start - 1 } else { start + 1 };
-        let (own, other) = (p.own, p.other);
-        let inverse = &self.part(&self.inverse, colour)[start..][..count];
-        let rhs = if rhs.is_empty() { inverse } else { &self.part(rhs, colour)[start..][..count] };
-        let own = if own.is_empty() { inverse } else { &own[start..][..count] };
-        let same = &other[start..][..count];
-        let side = &other[side_start..][..count];
-        let south = &other[start - row..][..count];
-        let north = &other[start + row..][..count];
-        let (down, up) = if DIM == 3 {
-            (&other[start - plane..][..count], &other[start + plane..][..count])
-        } else {
-            (same, same)
-        };
-        let weights = |axis: usize, upper: bool| {
-            if !WEIGHTED || axis >= DIM {
-                return same;
-            }
-            // The weight of the upper neighbour is that cell's own.
-            let stride = [0, row, plane][axis];
-            let from = match (axis, upper) {
-                (0, true) if odd == 1 => start + 1,
-                (_, true) => start + stride,
-                (_, false) => start,
-            };
-            let colour = if upper { 1 - colour } else { colour };
-            &self.part(&self.weights[axis], colour)[from..][..count]
-        };
-        // Of the two neighbours along x one lies in the same place, above or below.
-        let (w_same, w_side) = (weights(0, odd == 0), weights(0, odd == 1));
-        each::<O, DIM, WEIGHTED>(
-            &mut out[..count],
-            own,
-            rhs,
-            inverse,
-            same,
-            side,
-            south,
-            north,
-            down,
-            up,
-            w_same,
-            w_side,
-            weights(1, false),
-            weights(1, true),
-            weights(2, false),
-            weights(2, true),
-            factor,
-        );
+    /// Length in half an array of a line across the last axis: a row, in 3D a plane.
+    pub(crate) fn line(&self) -> usize {
+        if self.grid.dim == 3 { self.plane() } else { self.width }
+    }
+
+    /// Number of lines of cells, without those of the border.
+    pub(crate) fn lines(&self) -> usize {
+        self.grid.cells[self.grid.dim - 1]
+    }
+
+    /// The rows of cells of a line.
+    pub(crate) fn rows_of(&self, line: usize) -> impl Iterator<Item = Row> + use<> {
+        let (in_space, plane_rows) = (self.grid.dim == 3, self.grid.plane_rows());
+        let rows = if in_space { 1..=self.grid.cells[1] } else { line..=line };
+        rows.map(move |j| {
+            let k = if in_space { line } else { 0 };
+            Row { index: j + k * plane_rows, j, k }
+        })
     }
 
     /// The half of an array that holds a colour.
     #[inline(always)]
     pub(crate) fn part<'a>(&self, array: &'a [f32], colour: usize) -> &'a [f32] {
         if array.is_empty() { array } else { &array[colour * self.half..][..self.half] }
-    }
-
-    /// The half of a colour to write, and the other one.
-    #[inline(always)]
-    fn split<'a>(&self, array: &'a mut [f32], colour: usize) -> (&'a mut [f32], &'a [f32]) {
-        let (red, black) = array.split_at_mut(self.half);
-        if colour == 0 { (red, black) } else { (black, red) }
-    }
-
-    /// Makes the constant code of a pass: 2D or 3D, with weights or without.
-    fn is_weighted(&self) -> bool {
-        !self.weights[0].is_empty()
-    }
-
-    /// One Gauss-Seidel sweep over a colour, over-relaxed by `omega`.
-    pub(crate) fn relax(
-        &self,
-        colour: usize,
-        p: &mut [f32],
-        rhs: &[f32],
-        omega: f32,
-        threads: Threads,
-    ) {
-        match (self.grid.dim, self.is_weighted()) {
-            (3, false) => self.relax_as::<3, false>(colour, p, rhs, omega, threads),
-            (3, true) => self.relax_as::<3, true>(colour, p, rhs, omega, threads),
-            (_, false) => self.relax_as::<2, false>(colour, p, rhs, omega, threads),
-            (_, true) => self.relax_as::<2, true>(colour, p, rhs, omega, threads),
-        }
-        self.wrap(p);
-    }
-
-    fn relax_as<const DIM: usize, const WEIGHTED: bool>(
-        &self,
-        colour: usize,
-        p: &mut [f32],
-        rhs: &[f32],
-        omega: f32,
-        threads: Threads,
-    ) {
-        let (own, other) = self.split(p, colour);
-        let mut nothing = vec![(); self.grid.chunks()];
-        self.grid.for_rows_with(threads, self.width, [own], &mut nothing, |row, [out], ()| {
-            let span = self.span(row, colour);
-            let out = &mut out[span.first..];
-            let p = Colours { own: &[], other };
-            if omega == 1.0 {
-                self.run::<Relax, DIM, WEIGHTED>(span, colour, out, p, rhs, omega);
-            } else {
-                self.run::<OverRelax, DIM, WEIGHTED>(span, colour, out, p, rhs, omega);
-            }
-        });
-    }
-
-    /// The sweep over a colour from p = 0 everywhere; the other colour's values stay.
-    pub(crate) fn relax_from_zero(
-        &self,
-        colour: usize,
-        p: &mut [f32],
-        rhs: &[f32],
-        threads: Threads,
-    ) {
-        let (own, _) = self.split(p, colour);
-        let (rhs, inverse) = (self.part(rhs, colour), self.part(&self.inverse, colour));
-        let mut nothing = vec![(); self.grid.chunks()];
-        self.grid.for_rows_with(threads, self.width, [own], &mut nothing, |row, [out], ()| {
-            let Span { first, start, count, .. } = self.span(row, colour);
-            let out = &mut out[first..][..count];
-            for (out, (rhs, inverse)) in
-                out.iter_mut().zip(rhs[start..][..count].iter().zip(&inverse[start..][..count]))
-            {
-                *out = rhs * inverse;
-            }
-        });
-        self.wrap(p);
-    }
-
-    /// Writes `out = A p`, or the residual `rhs - A p` where there is a right-hand
-    /// side, for both colours, 0 where there is no equation; returns the sum of
-    /// p out over all cells.
-    pub(crate) fn apply(
-        &self,
-        p: &[f32],
-        rhs: Option<&[f32]>,
-        out: &mut [f32],
-        sums: &mut [f64],
-        threads: Threads,
-    ) -> f64 {
-        match (self.grid.dim, self.is_weighted()) {
-            (3, false) => self.apply_as::<3, false>(p, rhs, out, sums, threads),
-            (3, true) => self.apply_as::<3, true>(p, rhs, out, sums, threads),
-            (_, false) => self.apply_as::<2, false>(p, rhs, out, sums, threads),
-            (_, true) => self.apply_as::<2, true>(p, rhs, out, sums, threads),
-        }
-    }
-
-    fn apply_as<const DIM: usize, const WEIGHTED: bool>(
-        &self,
-        p: &[f32],
-        rhs: Option<&[f32]>,
-        out: &mut [f32],
-        sums: &mut [f64],
-        threads: Threads,
-    ) -> f64 {
-        sums.fill(0.0);
-        let (red, black) = out.split_at_mut(self.half);
-        self.grid.for_rows_with(threads, self.width, [red, black], sums, |row, outs, sum| {
-            for (colour, out) in outs.into_iter().enumerate() {
-                let span = self.span(row, colour);
-                let Span { first, start, count, .. } = span;
-                let out = &mut out[first..][..count];
-                let (own, other) = (self.part(p, colour), self.part(p, 1 - colour));
-                let both = Colours { own, other };
-                if let Some(rhs) = rhs {
-                    self.run::<Residual, DIM, WEIGHTED>(span, colour, out, both, rhs, 1.0);
-                } else {
-                    self.run::<Apply, DIM, WEIGHTED>(span, colour, out, both, &[], 1.0);
-                }
-                *sum += dot(&own[start..][..count], out);
-            }
-        });
-        crate::solver::parallel::ordered_sum(sums)
-    }
-
-    /// Residual `rhs - A p` of the red cells, added over the cells of each
-    /// coarse one into an array in natural order; black residuals count as 0,
-    /// as they are right after their sweep.
-    pub(crate) fn restrict_red(
-        &self,
-        p: &[f32],
-        rhs: &[f32],
-        coarse: Grid,
-        halved: [bool; 3],
-        natural: &mut [f32],
-        threads: Threads,
-    ) {
-        match (self.grid.dim, self.is_weighted()) {
-            (3, false) => self.restrict_as::<3, false>(p, rhs, coarse, halved, natural, threads),
-            (3, true) => self.restrict_as::<3, true>(p, rhs, coarse, halved, natural, threads),
-            (_, false) => self.restrict_as::<2, false>(p, rhs, coarse, halved, natural, threads),
-            (_, true) => self.restrict_as::<2, true>(p, rhs, coarse, halved, natural, threads),
-        }
-    }
-
-    fn restrict_as<const DIM: usize, const WEIGHTED: bool>(
-        &self,
-        p: &[f32],
-        rhs: &[f32],
-        coarse: Grid,
-        halved: [bool; 3],
-        natural: &mut [f32],
-        threads: Threads,
-    ) {
-        let natural = &mut natural[..coarse.len()];
-        coarse.for_rows(threads, [natural], |row, [out]| {
-            out.fill(0.0);
-            for k in children(row.k, halved[2], self.grid.cells[2]) {
-                for j in children(row.j, halved[1], self.grid.cells[1]) {
-                    let row = Row { index: j + k * self.grid.plane_rows(), j, k };
-                    let span = self.span(row, 0);
-                    let Span { first, start, count, odd } = span;
-                    let both = Colours { own: self.part(p, 0), other: self.part(p, 1) };
-                    if halved[0] {
-                        let out = &mut out[first + odd..];
-                        self.run::<AddResidual, DIM, WEIGHTED>(span, 0, out, both, rhs, 1.0);
-                        continue;
-                    }
-                    // Every second cell of the row: by way of a piece of it.
-                    let mut piece = [0.0; PIECE];
-                    for from in (0..count).step_by(PIECE) {
-                        let count = PIECE.min(count - from);
-                        let span = Span { start: start + from, count, ..span };
-                        self.run::<Residual, DIM, WEIGHTED>(span, 0, &mut piece, both, rhs, 1.0);
-                        for (x, residual) in piece[..count].iter().enumerate() {
-                            out[2 * (first + from + x) + odd] += residual;
-                        }
-                    }
-                }
-            }
-        });
-    }
-
-    /// Adds to each cell the value of its coarse cell, given in natural order.
-    pub(crate) fn prolong(
-        &self,
-        p: &mut [f32],
-        coarse: Grid,
-        halved: [bool; 3],
-        natural: &[f32],
-        threads: Threads,
-    ) {
-        let parent =
-            |index: usize, axis: usize| if halved[axis] { index.div_ceil(2) } else { index };
-        let (red, black) = p.split_at_mut(self.half);
-        let mut nothing = vec![(); self.grid.chunks()];
-        self.grid.for_rows_with(
-            threads,
-            self.width,
-            [red, black],
-            &mut nothing,
-            |row, outs, ()| {
-                let from = &natural[coarse.index(0, parent(row.j, 1), parent(row.k, 2))..];
-                for (colour, out) in outs.into_iter().enumerate() {
-                    let Span { first, start, count, odd } = self.span(row, colour);
-                    let out = &mut out[first..][..count];
-                    let inverse = &self.part(&self.inverse, colour)[start..][..count];
-                    if halved[0] {
-                        let from = &from[first + odd..][..count];
-                        for x in 0..count {
-                            out[x] += if inverse[x] > 0.0 { from[x] } else { 0.0 };
-                        }
-                    } else {
-                        for x in 0..count {
-                            let from = from[2 * (first + x) + odd];
-                            out[x] += if inverse[x] > 0.0 { from } else { 0.0 };
-                        }
-                    }
-                }
-            },
-        );
-        self.wrap(p);
-    }
-
-    /// Copies an array in natural order into colours; cells only.
-    pub(crate) fn pack(&self, natural: &[f32], packed: &mut [f32], threads: Threads) {
-        let (red, black) = packed.split_at_mut(self.half);
-        let mut nothing = vec![(); self.grid.chunks()];
-        self.grid.for_rows_with(
-            threads,
-            self.width,
-            [red, black],
-            &mut nothing,
-            |row, outs, ()| {
-                let from = &natural[row.index * 2 * self.width..][..2 * self.width];
-                for (colour, out) in outs.into_iter().enumerate() {
-                    let Span { first, count, odd, .. } = self.span(row, colour);
-                    for (x, out) in out[first..][..count].iter_mut().enumerate() {
-                        *out = from[2 * (first + x) + odd];
-                    }
-                }
-            },
-        );
     }
 
     /// Copies colours into an array in natural order; border cells of the rows too.
@@ -404,141 +124,66 @@ impl Level {
 
     /// Copies the cells at periodic borders to the border layer opposite.
     pub(crate) fn wrap(&self, p: &mut [f32]) {
-        let [nx, ny, nz] = self.grid.cells;
+        let (red, black) = p.split_at_mut(self.half);
+        for line in 1..=self.lines() {
+            self.wrap_line(line, [&mut *red, &mut *black], 0);
+        }
+        self.wrap_lines([red, black]);
+    }
+
+    /// [`Level::wrap`] for the borders that a line has of its own; the halves
+    /// of the array begin at index `offset`.
+    #[inline(always)]
+    pub(crate) fn wrap_line(&self, line: usize, halves: [&mut [f32]; 2], offset: usize) {
+        let [nx, ny, _] = self.grid.cells;
         if self.periodic[0] {
-            for row in self.grid.inner_rows() {
-                p[self.at(0, row.j, row.k)] = p[self.at(nx, row.j, row.k)];
-                p[self.at(nx + 1, row.j, row.k)] = p[self.at(1, row.j, row.k)];
+            for row in self.rows_of(line) {
+                let start = row.index * self.width - offset;
+                // A periodic axis has an even number of cells: both ends have one colour.
+                let even = (row.j + row.k) & 1;
+                halves[even][start] = halves[even][start + nx / 2];
+                let odd = 1 - even;
+                halves[odd][start + nx / 2] = halves[odd][start];
             }
         }
-        for colour in 0..2 {
-            let own = &mut p[colour * self.half..][..self.half];
-            let mut copy = |from: usize, to: usize, rows: usize| {
-                let from = from * self.width;
-                own.copy_within(from..from + rows * self.width, to * self.width);
-            };
-            let plane = self.grid.plane_rows();
-            if self.periodic[1] {
-                for k in self.grid.planes() {
-                    copy(k * plane + ny, k * plane, 1);
-                    copy(k * plane + 1, k * plane + ny + 1, 1);
-                }
-            }
-            if self.periodic[2] {
-                copy(nz * plane, 0, plane);
-                copy(plane, (nz + 1) * plane, plane);
+        if self.grid.dim == 3 && self.periodic[1] {
+            let start = line * self.plane() - offset;
+            for half in halves {
+                let mut copy = |from: usize, to: usize| {
+                    let from = start + from * self.width;
+                    half.copy_within(from..from + self.width, start + to * self.width);
+                };
+                copy(ny, 0);
+                copy(1, ny + 1);
             }
         }
     }
-}
 
-/// Cells of a row that are written by way of a buffer at a time.
-const PIECE: usize = 64;
-
-/// Unknowns of the colour of a pass, where it reads them, and of the other one.
-#[derive(Clone, Copy)]
-struct Colours<'a> {
-    own: &'a [f32],
-    other: &'a [f32],
-}
-
-/// What a pass does with the sum of a cell's neighbours.
-trait Operation {
-    fn apply(out: f32, sum: f32, own: f32, rhs: f32, inverse: f32, factor: f32) -> f32;
-}
-
-struct Relax;
-struct OverRelax;
-struct Apply;
-struct Residual;
-struct AddResidual;
-
-impl Operation for Relax {
-    #[inline(always)]
-    fn apply(_: f32, sum: f32, _: f32, rhs: f32, inverse: f32, _: f32) -> f32 {
-        (rhs + sum) * inverse
-    }
-}
-
-impl Operation for OverRelax {
-    #[inline(always)]
-    fn apply(out: f32, sum: f32, _: f32, rhs: f32, inverse: f32, omega: f32) -> f32 {
-        out + omega * ((rhs + sum) * inverse - out)
-    }
-}
-
-impl Operation for Apply {
-    #[inline(always)]
-    fn apply(_: f32, sum: f32, own: f32, _: f32, inverse: f32, _: f32) -> f32 {
-        let value = 1.0 / inverse * own - sum;
-        if inverse > 0.0 { value } else { 0.0 }
-    }
-}
-
-impl Operation for Residual {
-    #[inline(always)]
-    fn apply(_: f32, sum: f32, own: f32, rhs: f32, inverse: f32, _: f32) -> f32 {
-        let value = rhs + sum - 1.0 / inverse * own;
-        if inverse > 0.0 { value } else { 0.0 }
-    }
-}
-
-impl Operation for AddResidual {
-    #[inline(always)]
-    fn apply(out: f32, sum: f32, own: f32, rhs: f32, inverse: f32, factor: f32) -> f32 {
-        out + Residual::apply(out, sum, own, rhs, inverse, factor)
-    }
-}
-
-/// The loop of all passes. Slices are arguments of their own, and the function is
-/// not inlined, because only then the compiler knows that they do not overlap and
-/// uses vector instructions.
-#[inline(never)]
-fn each<O: Operation, const DIM: usize, const WEIGHTED: bool>(
-    out: &mut [f32],
-    own: &[f32],
-    rhs: &[f32],
-    inverse: &[f32],
-    same: &[f32],
-    side: &[f32],
-    south: &[f32],
-    north: &[f32],
-    down: &[f32],
-    up: &[f32],
-    w_same: &[f32],
-    w_side: &[f32],
-    w_south: &[f32],
-    w_north: &[f32],
-    w_down: &[f32],
-    w_up: &[f32],
-    factor: f32,
-) {
-    let n = out.len();
-    let (own, rhs, inverse) = (&own[..n], &rhs[..n], &inverse[..n]);
-    let (same, side, south, north) = (&same[..n], &side[..n], &south[..n], &north[..n]);
-    let (down, up) = (&down[..n], &up[..n]);
-    let (w_same, w_side, w_south, w_north) =
-        (&w_same[..n], &w_side[..n], &w_south[..n], &w_north[..n]);
-    let (w_down, w_up) = (&w_down[..n], &w_up[..n]);
-    for x in 0..n {
-        let mut sum = if WEIGHTED {
-            (same[x] * w_same[x] + side[x] * w_side[x])
-                + (south[x] * w_south[x] + north[x] * w_north[x])
-        } else {
-            (same[x] + side[x]) + (south[x] + north[x])
-        };
-        if DIM == 3 {
-            sum += if WEIGHTED { down[x] * w_down[x] + up[x] * w_up[x] } else { down[x] + up[x] };
+    /// [`Level::wrap`] for the borders across the last axis.
+    pub(crate) fn wrap_lines(&self, halves: [&mut [f32]; 2]) {
+        if !self.periodic[self.grid.dim - 1] {
+            return;
         }
-        out[x] = O::apply(out[x], sum, own[x], rhs[x], inverse[x], factor);
+        let (line, lines) = (self.line(), self.lines());
+        for half in halves {
+            half.copy_within(lines * line..(lines + 1) * line, 0);
+            half.copy_within(line..2 * line, (lines + 1) * line);
+        }
     }
 }
 
-/// The cells along an axis that a coarse cell is made of.
-pub(crate) fn children(
-    coarse: usize,
-    halved: bool,
-    cells: usize,
-) -> core::ops::RangeInclusive<usize> {
-    if halved { 2 * coarse - 1..=(2 * coarse).min(cells) } else { coarse..=coarse }
+wide_fn!(
+    /// Writes values to places of two arrays in turns.
+    pub(crate) fn deal[][](values: &[f32], first: &mut [f32], second: &mut [f32]) = deal_each
+);
+
+#[inline(always)]
+fn deal_each(values: &[f32], first: &mut [f32], second: &mut [f32]) {
+    let (pairs, rest) = values.as_chunks::<2>();
+    for (pair, (first, second)) in pairs.iter().zip(first.iter_mut().zip(second)) {
+        (*first, *second) = (pair[0], pair[1]);
+    }
+    if let ([last], Some(first)) = (rest, first.get_mut(pairs.len())) {
+        *first = *last;
+    }
 }

@@ -4,12 +4,14 @@
 //! new velocity of a face is the old one less the difference of p across it.
 
 use super::border::{wrap_cells, wrap_faces};
-use super::grid::{Grid, Row, largest};
+use super::grid::{Grid, Row, largest, total};
 use super::multigrid::Multigrid;
+use super::packed::{PIECE, deal};
 use super::settings::{Border, SmokePressure, SmokeSettings};
 use super::solids::Solids;
 use super::solve::Solve;
 use crate::solver::parallel::Threads;
+use crate::solver::wide::wide_fn;
 
 /// Rounding of a sum of velocities, as a fraction of the largest one.
 const ROUNDING: f32 = 4.0 * f32::EPSILON;
@@ -25,6 +27,17 @@ pub(crate) struct Projected {
     pub iterations: u32,
 }
 
+/// What a look at the velocities of cells found.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
+    /// Largest divergence in m/s.
+    divergence: f32,
+    /// Largest velocity component on a face.
+    fastest: f32,
+    /// Sum of the right-hand side.
+    total: f64,
+}
+
 /// The equation of the pressure, and what solving it needs beside scratch fields.
 #[derive(Debug)]
 pub(crate) struct Projection {
@@ -33,6 +46,7 @@ pub(crate) struct Projection {
     /// One number for each chunk of rows.
     sums: Vec<f64>,
     maxima: Vec<f32>,
+    found: Vec<Found>,
 }
 
 impl Projection {
@@ -42,6 +56,7 @@ impl Projection {
             rhs: vec![0.0; grid.len()],
             sums: vec![0.0; grid.chunks()],
             maxima: vec![0.0; grid.chunks()],
+            found: vec![Found::default(); grid.chunks()],
         }
     }
 
@@ -55,80 +70,73 @@ impl Projection {
 
     /// Bytes of all buffers.
     pub(crate) fn bytes(&self) -> usize {
-        self.multigrid.bytes() + 4 * self.rhs.len() + 8 * self.sums.len() + 4 * self.maxima.len()
+        let chunks = size_of::<f64>() + size_of::<f32>() + size_of::<Found>();
+        self.multigrid.bytes() + 4 * self.rhs.len() + chunks * self.sums.len()
     }
 
-    /// Writes minus the divergence of `velocity` times h, less `mean`, as the
-    /// right-hand side. Returns its largest absolute value.
-    pub(crate) fn divergence(
+    /// Looks at the divergence of `velocity`, and writes minus that, times h and
+    /// less `mean`, as the right-hand side if `keep` says so.
+    fn divergence(
         &mut self,
         velocity: &[Vec<f32>; 3],
         mean: f32,
+        keep: bool,
         threads: Threads,
-    ) -> f32 {
+    ) -> Found {
         let fine = self.multigrid.fine();
         let grid = fine.grid;
-        self.maxima.fill(0.0);
+        // A grid without solids has an equation in each cell.
+        let all = self.multigrid.equations() == grid.count();
+        self.found.fill(Found::default());
         let (red, black) = self.rhs.split_at_mut(fine.half);
-        let maxima = &mut self.maxima;
         let [u, v, w] = velocity.each_ref().map(Vec::as_slice);
-        grid.for_rows_with(threads, fine.width, [red, black], maxima, |row, outs, found| {
-            for (colour, out) in outs.into_iter().enumerate() {
-                let span = fine.span(row, colour);
-                if span.count == 0 {
-                    continue;
-                }
-                let out = &mut out[span.first..][..span.count];
-                let inverse = &fine.part(&fine.inverse, colour)[span.start..][..span.count];
-                let start = row.index * grid.stride[1] + 2 * span.first + span.odd;
-                let length = 2 * span.count - 1;
-                let (up, high) = (grid.stride[1], grid.stride[2]);
-                let west = &u[start..][..length + 1];
-                let (south, north) = (&v[start..][..length], &v[start + up..][..length]);
-                let flux =
-                    |x: usize| (west[2 * x + 1] - west[2 * x]) + (north[2 * x] - south[2 * x]);
-                if grid.dim == 2 {
-                    for x in 0..span.count {
-                        out[x] = if inverse[x] > 0.0 { -flux(x) - mean } else { 0.0 };
-                    }
-                } else {
-                    let (down, above) = (&w[start..][..length], &w[start + high..][..length]);
-                    for x in 0..span.count {
-                        let sum = flux(x) + (above[2 * x] - down[2 * x]);
-                        out[x] = if inverse[x] > 0.0 { -sum - mean } else { 0.0 };
-                    }
-                }
-                *found = above(*found, largest(out));
-            }
-        });
-        self.maxima.iter().copied().fold(0.0, above)
-    }
-
-    /// Largest velocity component on any face of a cell.
-    fn fastest(&mut self, velocity: &[Vec<f32>; 3]) -> f32 {
-        let grid = self.multigrid.fine().grid;
-        let mut found = 0.0f32;
-        for row in grid.inner_rows() {
-            for component in &velocity[..grid.dim] {
+        grid.for_rows_with(
+            threads,
+            fine.width,
+            [red, black],
+            &mut self.found,
+            |row, out, found| {
                 let start = row.index * grid.stride[1] + 1;
-                found = found.max(largest(&component[start..][..grid.cells[0] + 1]));
-            }
-        }
-        found
-    }
-
-    /// Sum of the right-hand side over all cells with an equation.
-    fn total(&self) -> f64 {
-        let fine = self.multigrid.fine();
-        let mut total = 0.0f64;
-        for row in fine.grid.inner_rows() {
-            for colour in 0..2 {
-                let span = fine.span(row, colour);
-                let part = &fine.part(&self.rhs, colour)[span.start..][..span.count];
-                total += f64::from(part.iter().sum::<f32>());
-            }
-        }
-        total
+                for component in &velocity[..grid.dim] {
+                    let faces = &component[start..][..grid.cells[0] + 1];
+                    found.fastest = found.fastest.max(largest(faces));
+                }
+                let [red, black] = out;
+                let [odds, evens] =
+                    if (row.j + row.k) & 1 == 1 { [red, black] } else { [black, red] };
+                for from in (0..grid.cells[0]).step_by(PIECE) {
+                    let mut piece = [0.0; PIECE];
+                    let count = PIECE.min(grid.cells[0] - from);
+                    let (out, at) = (&mut piece[..count], start + from);
+                    let lower = &v[at..][..count];
+                    let upper = &v[at + grid.stride[1]..][..count];
+                    flow_in(out, &u[at..][..count + 1], lower, upper);
+                    if grid.dim == 3 {
+                        let lower = &w[at..][..count];
+                        let upper = &w[at + grid.stride[2]..][..count];
+                        add_difference(out, lower, upper);
+                    }
+                    out.iter_mut().for_each(|value| *value -= mean);
+                    if !all {
+                        for (x, value) in out.iter_mut().enumerate() {
+                            if fine.inverse[fine.at(1 + from + x, row.j, row.k)] == 0.0 {
+                                *value = 0.0;
+                            }
+                        }
+                    }
+                    found.divergence = above(found.divergence, largest(out));
+                    found.total += total(out);
+                    if keep {
+                        deal(out, &mut odds[from / 2..], &mut evens[from / 2 + 1..]);
+                    }
+                }
+            },
+        );
+        self.found.iter().fold(Found::default(), |sum, found| Found {
+            divergence: above(sum.divergence, found.divergence),
+            fastest: sum.fastest.max(found.fastest),
+            total: sum.total + found.total,
+        })
     }
 
     /// Frees `velocity` from divergence. `pressure`, by colours, is where the
@@ -142,15 +150,16 @@ impl Projection {
         solids: &Solids,
         threads: Threads,
     ) -> Projected {
-        let before = self.divergence(velocity, 0.0, threads);
-        let floor = ROUNDING * self.fastest(velocity);
+        let Found { divergence: before, fastest, total } =
+            self.divergence(velocity, 0.0, true, threads);
+        let floor = ROUNDING * fastest;
         let mut done = Projected { before, after: before, iterations: 0 };
         if self.multigrid.is_singular() && self.multigrid.equations() > 0 {
             // A closed domain holds what it holds: what flows in through moving
             // obstacles on balance cannot leave, and is spread evenly.
-            let mean = self.total() / self.multigrid.equations() as f64;
+            let mean = total / self.multigrid.equations() as f64;
             if mean.abs() > f64::from(1e-3 * settings.tolerance * before) {
-                self.divergence(velocity, mean as f32, threads);
+                self.divergence(velocity, mean as f32, true, threads);
             }
         }
         // Not a number, or nothing to do.
@@ -172,13 +181,11 @@ impl Projection {
         done.iterations = match settings.pressure {
             SmokePressure::Sweeps => solve.sweep(pressure, first),
             SmokePressure::RedBlack => solve.red_black(pressure, first),
-            SmokePressure::Multigrid => {
-                solve.conjugate_gradients(pressure, [&mut *first, second, third])
-            }
+            SmokePressure::Multigrid => solve.multigrid(pressure, [&mut *first, second, third]),
         };
         self.subtract_gradient(velocity, pressure, first, settings.borders(), threads);
         solids.hold(velocity);
-        done.after = self.divergence(velocity, 0.0, threads);
+        done.after = self.divergence(velocity, 0.0, false, threads).divergence;
         done
     }
 
@@ -194,7 +201,9 @@ impl Projection {
     ) {
         let fine = self.multigrid.fine();
         let grid = fine.grid;
-        natural.fill(0.0);
+        for row in (0..grid.rows()).filter(|&row| grid.row(row).is_none()) {
+            natural[row * grid.stride[1]..][..grid.stride[1]].fill(0.0);
+        }
         fine.unpack(pressure, natural, threads);
         wrap_cells(&grid, natural, borders);
         for axis in 0..grid.dim {
@@ -211,10 +220,7 @@ impl Projection {
                 let count = (grid.cells[0] + 1).saturating_sub(first);
                 let here = &natural[start..][..count];
                 let below = &natural[start - grid.stride[axis]..][..count];
-                let out = &mut out[first..][..count];
-                for x in 0..count {
-                    out[x] -= here[x] - below[x];
-                }
+                add_difference(&mut out[first..][..count], below, here);
             };
             grid.for_rows(threads, [&mut velocity[axis][..]], work);
             if borders[axis] == Border::Open {
@@ -226,6 +232,35 @@ impl Projection {
             }
         }
         wrap_faces(&grid, velocity, borders);
+    }
+}
+
+wide_fn!(
+    /// Writes what flows into cells through their faces across x and y.
+    fn flow_in[][](out: &mut [f32], west: &[f32], south: &[f32], north: &[f32]) = flow_in_each
+);
+
+#[inline(always)]
+fn flow_in_each(out: &mut [f32], west: &[f32], south: &[f32], north: &[f32]) {
+    let n = out.len();
+    let (east, west) = (&west[1..][..n], &west[..n]);
+    let (south, north) = (&south[..n], &north[..n]);
+    for x in 0..n {
+        out[x] = (west[x] - east[x]) + (south[x] - north[x]);
+    }
+}
+
+wide_fn!(
+    /// Adds `plus - minus`.
+    fn add_difference[][](out: &mut [f32], plus: &[f32], minus: &[f32]) = add_difference_each
+);
+
+#[inline(always)]
+fn add_difference_each(out: &mut [f32], plus: &[f32], minus: &[f32]) {
+    let n = out.len();
+    let (plus, minus) = (&plus[..n], &minus[..n]);
+    for x in 0..n {
+        out[x] += plus[x] - minus[x];
     }
 }
 

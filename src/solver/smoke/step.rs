@@ -6,13 +6,14 @@ use super::advect::{Carry, Room};
 use super::border::{Beyond, fill_cells, fill_faces, let_out};
 use super::diffuse::{Diffusion, Place};
 use super::forces::{Confinement, add_buoyancy};
-use super::grid::{Grid, dot};
+use super::grid::{Grid, total};
 use super::reference::Stable;
 use super::settings::{Border, SmokeScheme, TotalDye};
 use super::stats::{SmokeStage, SmokeStats};
 use super::trace::{Flow, Sampler};
 use super::{Smoke, Work};
 use crate::solver::error::FluidError;
+use crate::solver::fan::Fan;
 use crate::solver::parallel::{Threads, ordered_sum};
 use crate::solver::time_step::check_step;
 use crate::solver::vector::Vector;
@@ -34,6 +35,21 @@ impl<V: Vector> Smoke<V> {
     /// # Errors
     /// [`FluidError::Parameter`] if `elapsed` is not 0 s to 1 s; nothing is done.
     pub fn advance(&mut self, elapsed: f32, threads: Threads) -> Result<(), FluidError> {
+        self.advance_with(elapsed, &[], threads)
+    }
+
+    /// [`Smoke::advance`] while fans blow.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] if `elapsed` is not 0 s to 1 s or a fan is out of
+    /// range; nothing is done.
+    pub fn advance_with(
+        &mut self,
+        elapsed: f32,
+        fans: &[Fan<V>],
+        threads: Threads,
+    ) -> Result<(), FluidError> {
+        Fan::validate_all(fans)?;
         if !(0.0..=1.0).contains(&elapsed) {
             return Err(FluidError::parameter("elapsed", elapsed, "0 s to 1 s"));
         }
@@ -43,6 +59,9 @@ impl<V: Vector> Smoke<V> {
         // A sum of steps in f32 falls short of its decimal value.
         let due = (self.unspent / length + 1e-6) as u32;
         for _ in 0..due.min(MOST_STEPS) {
+            if !fans.is_empty() {
+                self.blow(fans, dt)?;
+            }
             self.step(dt, threads)?;
         }
         self.unspent = (self.unspent - f64::from(due) * length).clamp(0.0, length);
@@ -209,8 +228,8 @@ impl<V: Vector> Smoke<V> {
             self.move_dye(threads);
         }
         for (channel, dye) in self.dye.iter().enumerate() {
-            let total = sum(&self.grid, dye, &mut self.work.sums, threads);
-            self.stats.total_dye[channel] = total * f64::from(self.domain.cell_volume());
+            let amount = sum(&self.grid, dye, &mut self.work.sums, threads);
+            self.stats.total_dye[channel] = amount * f64::from(self.domain.cell_volume());
         }
         if !self.stats.max_speed.is_finite() || !self.stats.divergence_before.is_finite() {
             self.stats.reset = true;
@@ -412,13 +431,9 @@ impl<V: Vector> Smoke<V> {
 
 /// Sum over all cells, the same on any number of threads.
 pub(super) fn sum(grid: &Grid, field: &[f32], sums: &mut [f64], threads: Threads) -> f64 {
-    const ONES: [f32; 64] = [1.0; 64];
     sums.fill(0.0);
     grid.for_rows_with::<0, f64>(threads, grid.stride[1], [], sums, |row, [], sum| {
-        let start = row.index * grid.stride[1] + 1;
-        for piece in field[start..][..grid.cells[0]].chunks(ONES.len()) {
-            *sum += dot(piece, &ONES[..piece.len()]);
-        }
+        *sum += total(&field[row.index * grid.stride[1] + 1..][..grid.cells[0]]);
     });
     ordered_sum(sums)
 }

@@ -4,6 +4,7 @@ use super::grid::{Grid, Row, largest};
 use super::settings::Border;
 use super::solids::Solids;
 use crate::solver::parallel::Threads;
+use crate::solver::wide::wide_fn;
 
 /// Part of a cell that keeps a line that was stopped by a solid before it.
 const GAP: f32 = 0.01;
@@ -15,7 +16,6 @@ pub(crate) struct Sampler {
     high: [f32; 3],
     cells: [f32; 3],
     periodic: [bool; 3],
-    any_periodic: bool,
 }
 
 /// The places around a point, and the point's part of the way between them.
@@ -25,6 +25,33 @@ pub(crate) struct Stencil {
     pub at: usize,
     /// Part of the way to the next place along each axis.
     pub part: [f32; 3],
+}
+
+/// Points of a row that are looked up together.
+pub(crate) const BATCH: usize = 32;
+
+/// Numbers of a batch of points, component by component.
+pub(crate) type Points = [[f32; BATCH]; 3];
+
+/// The stencils of a batch of points.
+#[derive(Clone, Copy)]
+pub(crate) struct Stencils {
+    at: [i32; BATCH],
+    part: Points,
+}
+
+impl Stencils {
+    #[inline(always)]
+    pub(crate) fn get(&self, place: usize) -> Stencil {
+        Stencil { at: self.at[place] as usize, part: self.part.map(|part| part[place]) }
+    }
+}
+
+/// The middles of the cells of a row from place `from` on.
+#[inline(always)]
+pub(crate) fn middles(row: Row, from: usize) -> Points {
+    let along = core::array::from_fn(|x| (from + x) as i32 as f32);
+    [along, [row.j as f32; BATCH], [row.k as f32; BATCH]]
 }
 
 impl Sampler {
@@ -37,41 +64,63 @@ impl Sampler {
             high: cells.map(|cells| (cells + 1.0) * (1.0 - 2.0 * f32::EPSILON)),
             cells,
             periodic,
-            any_periodic: periodic[..grid.dim].contains(&true),
         }
     }
 
-    /// A point in cells, in the place's own counting, put inside the field.
+    /// A place along a periodic axis, turned back into the field.
     #[inline(always)]
-    pub(crate) fn inside<const DIM: usize>(&self, mut point: [f32; 3]) -> [f32; 3] {
-        if self.any_periodic {
-            for axis in 0..DIM {
-                if self.periodic[axis] {
-                    let turns = ((point[axis] - 1.0) / self.cells[axis]).floor();
-                    point[axis] -= self.cells[axis] * turns;
-                }
-            }
-        }
-        for axis in 0..DIM {
-            // In this order what is not a number becomes 0.
-            let value = if point[axis] > 0.0 { point[axis] } else { 0.0 };
-            point[axis] = if value < self.high[axis] { value } else { self.high[axis] };
-        }
-        point
+    fn turned(&self, axis: usize, value: f32) -> f32 {
+        value - self.cells[axis] * ((value - 1.0) / self.cells[axis]).floor()
     }
 
     /// The places around a point.
     #[inline(always)]
     pub(crate) fn stencil<const DIM: usize>(&self, point: [f32; 3]) -> Stencil {
-        let point = self.inside::<DIM>(point);
         let mut part = [0.0; 3];
         let mut at = 0;
         for axis in 0..DIM {
-            let low = point[axis] as i32;
-            part[axis] = point[axis] - low as f32;
+            let value = point[axis];
+            let value = if self.periodic[axis] { self.turned(axis, value) } else { value };
+            let value = put_between(value, self.high[axis]);
+            let low = value as i32;
+            part[axis] = value - low as f32;
             at += low as usize * self.grid.stride[axis];
         }
         Stencil { at, part }
+    }
+
+    /// The places around each of a batch of points.
+    #[inline(always)]
+    pub(crate) fn stencils<const DIM: usize>(&self, mut points: Points) -> Stencils {
+        let mut found = Stencils { at: [0; BATCH], part: [[0.0; BATCH]; 3] };
+        for axis in 0..DIM {
+            if self.periodic[axis] {
+                for value in &mut points[axis] {
+                    *value = self.turned(axis, *value);
+                }
+            }
+            let (high, stride) = (self.high[axis], self.grid.stride[axis] as i32);
+            for x in 0..BATCH {
+                let value = put_between(points[axis][x], high);
+                let (low, number) = whole_part(value);
+                found.part[axis][x] = value - low;
+                found.at[x] += number * stride;
+            }
+        }
+        found
+    }
+
+    /// Linear interpolation at the first points of a batch.
+    #[inline(always)]
+    pub(crate) fn mix_all<const DIM: usize>(
+        &self,
+        field: &[f32],
+        stencils: &Stencils,
+        out: &mut [f32],
+    ) {
+        for (x, out) in out.iter_mut().enumerate().take(BATCH) {
+            *out = self.mix::<DIM>(field, stencils.get(x));
+        }
     }
 
     /// Linear interpolation.
@@ -117,6 +166,24 @@ impl Sampler {
     }
 }
 
+/// A place put inside a field; what is no number becomes 0.
+#[inline(always)]
+fn put_between(value: f32, high: f32) -> f32 {
+    let value = if value > 0.0 { value } else { 0.0 };
+    if value < high { value } else { high }
+}
+
+/// The whole part of a number from 0 to 2²³, as a number of both kinds. A cast
+/// gives the same, but not several at a time.
+#[inline(always)]
+fn whole_part(value: f32) -> (f32, i32) {
+    // Numbers from here on have no fraction, and count up in their bits.
+    const WHOLE: f32 = 8_388_608.0;
+    let nearest = (value + WHOLE) - WHOLE;
+    let low = if nearest > value { nearest - 1.0 } else { nearest };
+    (low, (low + WHOLE).to_bits() as i32 - WHOLE.to_bits() as i32)
+}
+
 /// The flow that carries fields along in a step.
 #[derive(Clone, Copy)]
 pub(crate) struct Flow<'a> {
@@ -131,13 +198,17 @@ pub(crate) struct Flow<'a> {
 }
 
 impl Flow<'_> {
-    /// Way through a cell in a step, in cells: by the mean velocity of its faces.
+    /// Way through cells in a step, in cells: by the mean velocity of their faces.
+    /// The first of them has index `at`.
     #[inline(always)]
-    pub(crate) fn straight<const DIM: usize>(&self, at: usize) -> [f32; 3] {
-        let mut way = [0.0; 3];
-        for axis in 0..DIM {
-            let field = &self.velocity[axis];
-            way[axis] = 0.5 * self.scale * (field[at] + field[at + self.sampler.grid.stride[axis]]);
+    pub(crate) fn straight(&self, axis: usize, at: usize, count: usize) -> [f32; BATCH] {
+        let field = &self.velocity[axis];
+        let low = &field[at..][..count];
+        let high = &field[at + self.sampler.grid.stride[axis]..][..count];
+        let factor = 0.5 * self.scale;
+        let mut way = [0.0; BATCH];
+        for ((way, low), high) in way.iter_mut().zip(low).zip(high) {
+            *way = factor * (low + high);
         }
         way
     }
@@ -165,7 +236,7 @@ impl Flow<'_> {
                 [x, y],
                 longest,
                 |row, [x, y], found| {
-                    self.trace_row::<DIM>(row, [x, y, &mut []]);
+                    trace_row::<DIM>(self, row, x, y, &mut []);
                     *found = found.max(largest(&x[1..][..grid.cells[0]]));
                     *found = found.max(largest(&y[1..][..grid.cells[0]]));
                 },
@@ -177,7 +248,7 @@ impl Flow<'_> {
                 outs,
                 longest,
                 |row, [x, y, z], found| {
-                    self.trace_row::<DIM>(row, [x, y, z]);
+                    trace_row::<DIM>(self, row, x, y, z);
                     for out in [x, y, z] {
                         *found = found.max(largest(&out[1..][..grid.cells[0]]));
                     }
@@ -185,37 +256,6 @@ impl Flow<'_> {
             );
         }
         longest.iter().copied().fold(0.0, f32::max)
-    }
-
-    #[inline(always)]
-    fn trace_row<const DIM: usize>(&self, row: Row, outs: [&mut [f32]; 3]) {
-        let grid = self.sampler.grid;
-        let start = row.index * grid.stride[1];
-        for i in 1..=grid.cells[0] {
-            let half = self.straight::<DIM>(start + i);
-            let place = [i as f32, row.j as f32, row.k as f32];
-            let mut middle = place;
-            for axis in 0..DIM {
-                middle[axis] -= 0.5 * half[axis];
-            }
-            let mut way = [0.0; 3];
-            for axis in 0..DIM {
-                // A face is counted by the cell above it, half a cell higher.
-                let mut point = middle;
-                point[axis] += 0.5;
-                way[axis] = self.scale * self.sampler.sample::<DIM>(&self.velocity[axis], point);
-            }
-            if let Some(solids) = self.solids {
-                let longest = way[0].abs().max(way[1].abs()).max(way[2].abs());
-                if !solids.is_far(start + i, longest) {
-                    let part = self.free_part::<DIM>(solids, [i, row.j, row.k], way);
-                    way = way.map(|way| part * way);
-                }
-            }
-            for axis in 0..DIM {
-                outs[axis][i] = way[axis];
-            }
-        }
     }
 
     /// Part of the way back from the middle of a cell that meets no solid, cell
@@ -258,6 +298,63 @@ impl Flow<'_> {
             if solids.contains(at) {
                 return (reached - GAP / longest).max(0.0);
             }
+        }
+    }
+}
+
+wide_fn!(
+    /// Traces the air of a row of cells.
+    fn trace_row[const DIM: usize][DIM](
+        flow: &Flow,
+        row: Row,
+        x: &mut [f32],
+        y: &mut [f32],
+        z: &mut [f32],
+    ) = trace_cells::<DIM>
+);
+
+#[inline(always)]
+fn trace_cells<const DIM: usize>(
+    flow: &Flow,
+    row: Row,
+    x: &mut [f32],
+    y: &mut [f32],
+    z: &mut [f32],
+) {
+    let grid = flow.sampler.grid;
+    let outs = [x, y, z];
+    for from in (1..=grid.cells[0]).step_by(BATCH) {
+        let count = BATCH.min(grid.cells[0] + 1 - from);
+        let at = row.index * grid.stride[1] + from;
+        let mut middle = middles(row, from);
+        for axis in 0..DIM {
+            let half = flow.straight(axis, at, count);
+            for (place, half) in middle[axis].iter_mut().zip(half) {
+                *place -= 0.5 * half;
+            }
+        }
+        let mut ways = [[0.0; BATCH]; 3];
+        for axis in 0..DIM {
+            // A face is counted by the cell above it, half a cell higher.
+            let mut points = middle;
+            points[axis].iter_mut().for_each(|place| *place += 0.5);
+            let stencils = flow.sampler.stencils::<DIM>(points);
+            let way = &mut ways[axis];
+            flow.sampler.mix_all::<DIM>(&flow.velocity[axis], &stencils, &mut way[..count]);
+            way.iter_mut().for_each(|way| *way *= flow.scale);
+        }
+        if let Some(solids) = flow.solids {
+            for x in 0..count {
+                let way = ways.map(|way| way[x]);
+                let longest = way[0].abs().max(way[1].abs()).max(way[2].abs());
+                if !solids.is_far(at + x, longest) {
+                    let part = flow.free_part::<DIM>(solids, [from + x, row.j, row.k], way);
+                    ways.iter_mut().for_each(|way| way[x] *= part);
+                }
+            }
+        }
+        for axis in 0..DIM {
+            outs[axis][from..][..count].copy_from_slice(&ways[axis][..count]);
         }
     }
 }

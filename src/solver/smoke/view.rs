@@ -91,7 +91,16 @@ impl<V: Vector> Smoke<V> {
 
     /// Velocity of the air at a position in m/s; none outside the domain.
     pub fn velocity_at(&self, position: V) -> V {
-        let Some(place) = self.place(position) else { return V::ZERO };
+        self.air_at(position).unwrap_or(V::ZERO)
+    }
+
+    /// [`Smoke::velocity_at`], which tells still air from a position outside.
+    pub fn air_at(&self, position: V) -> Option<V> {
+        self.place(position).map(|place| self.air_in(place))
+    }
+
+    /// Velocity of the air at a place in cells.
+    pub(super) fn air_in(&self, place: [f32; 3]) -> V {
         let staggered = self.settings.scheme == SmokeScheme::Staggered;
         V::from_array(core::array::from_fn(|axis| {
             if axis >= V::DIM {
@@ -129,11 +138,16 @@ impl<V: Vector> Smoke<V> {
     }
 
     /// A position in cells, if it lies in the domain.
-    fn place(&self, position: V) -> Option<[f32; 3]> {
+    pub(super) fn place(&self, position: V) -> Option<[f32; 3]> {
         let place = self.domain.place_of(position);
+        self.holds(place).then_some(place)
+    }
+
+    /// Whether a place in cells lies in the domain.
+    pub(super) fn holds(&self, place: [f32; 3]) -> bool {
         let inside =
             |axis: usize| place[axis] >= 0.5 && place[axis] <= self.grid.cells[axis] as f32 + 0.5;
-        (0..V::DIM).all(inside).then_some(place)
+        (0..V::DIM).all(inside)
     }
 
     fn sample(&self, field: &[f32], place: [f32; 3]) -> f32 {

@@ -27,6 +27,7 @@ use bevy_platform::time::Instant;
 
 use super::boundary::{BoundaryMotion, BoundarySet};
 use super::error::FluidError;
+use super::fan::Fan;
 use super::grid::CellGrid;
 use super::kernel::CubicSpline;
 use super::neighborhood::Surroundings;
@@ -348,6 +349,17 @@ impl<V: Vector> FluidWorld<V> {
             if added.is_finite() {
                 self.particles.accelerations[index] += added;
             }
+        }
+    }
+
+    /// Accelerates the particles in the streams of fans towards their speeds, for a
+    /// step of `dt` seconds. Like [`FluidWorld::accelerate`] it holds for the present
+    /// step, and comes after [`FluidWorld::non_pressure_forces`].
+    pub fn blow(&mut self, dt: f32, fans: &[Fan<V>]) {
+        for fan in fans {
+            self.accelerate(|particle| {
+                fan.change(particle.position, particle.velocity, dt) * (1.0 / dt)
+            });
         }
     }
 

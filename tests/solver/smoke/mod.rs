@@ -16,3 +16,4 @@ mod state;
 mod steady_state;
 mod support;
 mod three_d;
+mod tracers;
