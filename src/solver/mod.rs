@@ -4,6 +4,8 @@ mod blocks;
 pub mod boundary;
 pub mod cloth;
 pub mod companions;
+pub mod drain;
+pub mod emitter;
 pub mod error;
 pub mod grid;
 pub mod kernel;

@@ -16,6 +16,7 @@ mod reproduction;
 mod scale;
 mod search;
 mod smoke;
+mod sources;
 #[cfg(feature = "scene")]
 mod state;
 mod support;

@@ -341,6 +341,19 @@ impl<V: Vector> FluidWorld<V> {
         }
     }
 
+    /// Replaces velocities, in m/s, by a function of the particle: `None` and what
+    /// is not finite change nothing.
+    ///
+    /// Called between [`FluidWorld::density_solve`] and [`FluidWorld::integrate`]
+    /// it moves particles whatever the pressure says, as a pump or a hand does.
+    pub fn steer(&mut self, velocity: impl Fn(ParticleView<V>) -> Option<V>) {
+        for index in 0..self.len() {
+            if let Some(velocity) = velocity(self.view(index)).filter(|v| v.is_finite()) {
+                self.particles.velocities[index] = velocity;
+            }
+        }
+    }
+
     /// All particles, in the packed order.
     pub fn particles(&self) -> impl ExactSizeIterator<Item = ParticleView<V>> + '_ {
         (0..self.len()).map(|index| self.view(index))
