@@ -79,10 +79,7 @@ impl<V: Vector> FluidDrain<V> {
                 }
             }
             DrainShape::HalfSpace { normal } => {
-                if !normal.is_finite() || normal == V::ZERO {
-                    let allowed = "finite components, not all zero";
-                    return Err(FluidError::parameter("shape.normal", normal, allowed));
-                }
+                super::half_space::check_normal("shape.normal", normal)?;
             }
         }
         Ok(())

@@ -8,6 +8,7 @@ pub mod drain;
 pub mod emitter;
 pub mod error;
 pub mod grid;
+pub mod half_space;
 pub mod kernel;
 mod lanes;
 mod neighborhood;

@@ -8,6 +8,7 @@ use super::cloth::scene::{SceneCloth, SceneCollider};
 use super::drain::FluidDrain;
 use super::emitter::EmitterSettings;
 use super::error::FluidError;
+use super::half_space::{BoundaryPlane, check_normal};
 use super::periodic::Periodic;
 use super::sampling::{BoundaryShape, Fill, FluidShape, MeshSource, TriangleMesh};
 use super::settings::{
@@ -301,6 +302,26 @@ impl<V: Vector> Scene<V> {
     /// [`FluidError::Parameter`] for an impossible shape.
     pub fn boundary_samples(&self) -> Result<Vec<V>, FluidError> {
         self.collect_samples(|boundary, sample| boundary.position + sample)
+    }
+
+    /// Its boundaries that are half-spaces.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] for an impossible normal.
+    pub fn planes(&self) -> Result<Vec<BoundaryPlane<V>>, FluidError> {
+        let mut planes = Vec::new();
+        for (index, boundary) in self.boundaries.iter().enumerate() {
+            if let BoundaryShape::HalfSpace { normal } = boundary.shape {
+                check_normal("normal", normal)
+                    .map_err(|error| error.within(format_args!("boundaries[{index}].shape")))?;
+                planes.push(BoundaryPlane {
+                    point: boundary.position,
+                    normal,
+                    surface_velocity: boundary.surface_velocity,
+                });
+            }
+        }
+        Ok(planes)
     }
 
     /// Surface velocities in m/s of the samples of all boundaries.

@@ -5,6 +5,7 @@ use super::companions::{Companions, CompanionsState};
 use super::drain::FluidDrain;
 use super::emitter::{EmittedParticle, FluidEmitter};
 use super::error::FluidError;
+use super::half_space::BoundaryPlane;
 use super::parallel::Threads;
 use super::particles::FluidParticles;
 use super::periodic::Periodic;
@@ -127,6 +128,9 @@ pub struct SimulationState<V> {
     pub boundary: Vec<V>,
     /// How they move.
     pub boundary_motion: BoundaryMotion<V>,
+    /// Boundaries that are half-spaces.
+    #[cfg_attr(feature = "scene", serde(default))]
+    pub planes: Vec<BoundaryPlane<V>>,
     /// Cloths and smoke.
     pub companions: CompanionsState<V>,
 }
@@ -166,6 +170,7 @@ impl<V: Vector> Simulation<V> {
         simulation.drains.clone_from(&scene.drains);
         simulation.set_boundary(scene.boundary_samples()?);
         simulation.set_surface_velocities(&scene.surface_velocities()?);
+        simulation.set_planes(&scene.planes()?)?;
         simulation.companions = Companions::of_scene(scene)?;
         Ok(simulation)
     }
@@ -200,6 +205,14 @@ impl<V: Vector> Simulation<V> {
     /// [`FluidWorld::set_surface_velocities`].
     pub fn set_surface_velocities(&mut self, velocities: &[V]) {
         self.world.set_surface_velocities(velocities);
+    }
+
+    /// Replaces the half-spaces that are boundaries, see [`FluidWorld::set_planes`].
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] for the first value out of range; the old ones stay.
+    pub fn set_planes(&mut self, planes: &[BoundaryPlane<V>]) -> Result<(), FluidError> {
+        self.world.set_planes(planes)
     }
 
     /// The boundary samples in metres, in the order they were given in.
@@ -378,6 +391,7 @@ impl<V: Vector> Simulation<V> {
             drains: self.drains.clone(),
             boundary: self.world.boundary_state().0.to_vec(),
             boundary_motion: self.world.boundary_state().1.clone(),
+            planes: self.world.planes().to_vec(),
             companions: self.companions.state(),
         }
     }
@@ -405,6 +419,7 @@ impl<V: Vector> Simulation<V> {
         simulation.set_boundary(state.boundary);
         state.boundary_motion.validate(simulation.boundary().len())?;
         simulation.world.resume_boundary(state.boundary_motion);
+        simulation.set_planes(&state.planes)?;
         simulation.companions = Companions::from_state(state.companions)?;
         simulation.time = state.time;
         simulation.steps = state.steps;

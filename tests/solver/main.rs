@@ -12,6 +12,7 @@ mod ordinary_states;
 mod overlaps;
 mod periodic;
 mod physics;
+mod planes;
 mod reproduction;
 mod scale;
 mod search;

@@ -3,7 +3,8 @@
 use bevy_fluid::solver::drain::{DrainShape, FluidDrain};
 use bevy_fluid::solver::emitter::EmitterSettings;
 use bevy_fluid::solver::parallel::Threads;
-use bevy_fluid::solver::scene::{Scene, SceneEmitter};
+use bevy_fluid::solver::sampling::BoundaryShape;
+use bevy_fluid::solver::scene::{Scene, SceneBoundary, SceneEmitter};
 use bevy_fluid::solver::simulation::{Simulation, SimulationState};
 use bevy_fluid::solver::time_step::TimeStep;
 use bevy_fluid::solver::vector::Vector;
@@ -103,6 +104,18 @@ fn saved_world_with_a_source_and_a_drain_goes_on_bit_for_bit() {
     scene.emitters.push(SceneEmitter { fluid: 0, emitter });
     let shape = DrainShape::Ball { radius: 0.1 };
     scene.drains.push(FluidDrain { shape, position: Vec2::new(0.9, 0.0) });
+    assert_goes_on(start(&scene));
+}
+
+#[test]
+fn saved_world_on_a_plane_goes_on_bit_for_bit() {
+    let mut scene = Scene { fluids: vec![block(Vec2::ZERO, [20, 20, 1])], ..void() };
+    scene.boundaries.push(SceneBoundary {
+        shape: BoundaryShape::HalfSpace { normal: Vec2::new(0.2, 2.0) },
+        position: Vec2::new(0.0, -0.1),
+        surface_velocity: Vec2::X,
+    });
+    scene.fluids[0].material.boundary_viscosity = 0.01;
     assert_goes_on(start(&scene));
 }
 

@@ -27,6 +27,7 @@ use bevy_platform::time::Instant;
 use super::boundary::{BoundaryMotion, BoundarySet};
 use super::error::FluidError;
 use super::grid::CellGrid;
+use super::half_space::{BoundaryPlane, Planes};
 use super::kernel::CubicSpline;
 use super::neighborhood::Surroundings;
 use super::neighbors::{CELL_FACTOR, NeighborLists, Results};
@@ -73,6 +74,7 @@ pub struct FluidWorld<V: Vector> {
     /// The other half of the double buffer that sorting moves the particles into.
     unsorted: Packed<V>,
     boundary: BoundarySet<V>,
+    planes: Planes<V>,
     grid: CellGrid,
     neighbors: NeighborLists<V>,
     workspace: Workspace<V>,
@@ -117,6 +119,7 @@ impl<V: Vector> Default for FluidWorld<V> {
             particles: Packed::default(),
             unsorted: Packed::default(),
             boundary: BoundarySet::default(),
+            planes: Planes::default(),
             grid: CellGrid::default(),
             neighbors: NeighborLists::default(),
             workspace: Workspace::default(),
@@ -231,6 +234,26 @@ impl<V: Vector> FluidWorld<V> {
     /// Fluid is dragged along as its `boundary_viscosity` says.
     pub fn set_surface_velocities(&mut self, velocities: &[V]) {
         self.boundary.set_surface(velocities);
+    }
+
+    /// Replaces the boundaries that fill all of space behind a plane; costs a
+    /// comparison where they are the same. They have no samples, and are not
+    /// among [`FluidWorld::boundary_samples`]. Where two of them, or one and
+    /// samples, overlap, both count.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] for the first value out of range; the old ones
+    /// stay then.
+    pub fn set_planes(&mut self, planes: &[BoundaryPlane<V>]) -> Result<(), FluidError> {
+        if self.planes.set(planes, surface_tension::adhesion_spline)? {
+            self.fresh = false;
+        }
+        Ok(())
+    }
+
+    /// The boundaries that fill all of space behind a plane.
+    pub fn planes(&self) -> &[BoundaryPlane<V>] {
+        self.planes.given()
     }
 
     /// One step of `dt` seconds over all stages.
@@ -440,6 +463,7 @@ impl<V: Vector> FluidWorld<V> {
             + size_of::<ParticleId>() * self.ids.capacity()
             + size_of::<u32>() * self.packed_of.capacity()
             + self.boundary.bytes()
+            + self.planes.bytes()
             + self.grid.bytes()
             + self.neighbors.bytes()
             + self.workspace.bytes()
@@ -514,6 +538,15 @@ impl<V: Vector> FluidWorld<V> {
         } else {
             self.neighbors.find_wrapped(threads, &around, periodic, results);
         }
+        let particles = &mut self.particles;
+        let results = Results {
+            densities: &mut particles.densities,
+            gradient_sums: &mut particles.gradient_sums,
+            diagonals: &mut particles.diagonals,
+            counts: &mut particles.neighbor_counts,
+        };
+        let (positions, lightness) = (&particles.positions, &particles.lightness);
+        self.planes.add_to(threads, positions, lightness, support_radius, results);
         if self.settings.needs_coarse_grid() {
             self.coarse.assemble(&self.particles, &self.neighbors, &self.grid, threads);
             self.stats.applications += 0.5;
