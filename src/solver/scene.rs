@@ -374,6 +374,7 @@ impl Scene<Vec2> {
                 min_divergence_iterations: 1,
                 warm_start: 1.0,
                 max_correction: 1000.0,
+                initial_compression: 0.0,
                 ..DfsphSettings::default()
             },
             fluids: vec![SceneFluid {

@@ -116,6 +116,9 @@ pub struct SimulationState<V> {
     pub last_step: f32,
     /// See [`FluidWorld::transition`], in seconds.
     pub transition: f32,
+    /// See [`FluidWorld::settling`], in seconds.
+    #[cfg_attr(feature = "scene", serde(default))]
+    pub settling: f32,
     /// Bodies with their particles, warm start included.
     pub bodies: Vec<FluidBody<V>>,
     /// Sources with what they have poured.
@@ -386,6 +389,7 @@ impl<V: Vector> Simulation<V> {
             steps: self.steps,
             last_step: self.world.last_step(),
             transition: self.world.transition(),
+            settling: self.world.settling(),
             bodies: self.bodies.clone(),
             emitters: self.emitters.clone(),
             drains: self.drains.clone(),
@@ -426,10 +430,12 @@ impl<V: Vector> Simulation<V> {
         if state.last_step != 0.0 {
             super::time_step::check_step("last_step", state.last_step)?;
         }
-        if !(0.0..=1.0).contains(&state.transition) {
-            return Err(FluidError::parameter("transition", state.transition, "0 s to 1 s"));
+        for (name, value) in [("transition", state.transition), ("settling", state.settling)] {
+            if !(0.0..=1.0).contains(&value) {
+                return Err(FluidError::parameter(name, value, "0 s to 1 s"));
+            }
         }
-        simulation.world.set_past(state.last_step, state.transition);
+        simulation.world.set_past(state.last_step, state.transition, state.settling);
         Ok(simulation)
     }
 

@@ -88,6 +88,8 @@ pub struct FluidWorld<V: Vector> {
     last_step: f32,
     /// Seconds for which DFSPH still goes easy on what WCSPH left compressed.
     transition: f32,
+    /// Seconds for which fresh water still keeps some of its first compression.
+    settling: f32,
     stats: StepStats,
     searches: u64,
 }
@@ -130,6 +132,7 @@ impl<V: Vector> Default for FluidWorld<V> {
             fresh: false,
             last_step: 0.0,
             transition: 0.0,
+            settling: 0.0,
             stats: StepStats::default(),
             searches: 0,
         }
@@ -440,10 +443,15 @@ impl<V: Vector> FluidWorld<V> {
         self.transition
     }
 
+    /// Seconds for which fresh water still keeps some of its first compression.
+    pub fn settling(&self) -> f32 {
+        self.settling
+    }
+
     /// Tells a restored world what step its pressures are of, and how much of a
-    /// transition is left.
-    pub(crate) fn set_past(&mut self, last_step: f32, transition: f32) {
-        (self.last_step, self.transition) = (last_step, transition);
+    /// transition and of the settling is left.
+    pub(crate) fn set_past(&mut self, last_step: f32, transition: f32, settling: f32) {
+        (self.last_step, self.transition, self.settling) = (last_step, transition, settling);
     }
 
     /// Figures of the step that is under way or done.
