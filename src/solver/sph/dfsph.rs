@@ -40,7 +40,11 @@ pub(super) fn density_solve<V: Vector>(
         world.settling = SETTLING;
     }
     let dfsph = &world.settings.dfsph;
-    let slack = dfsph.initial_compression * (world.settling / SETTLING);
+    // Where pressure can pull nothing is thrown.
+    let slack = match dfsph.negative_pressure {
+        NegativePressure::Clamped => dfsph.initial_compression * (world.settling / SETTLING),
+        NegativePressure::Allowed => 0.0,
+    };
     world.settling = (world.settling - dt).max(0.0);
     let settled = |density: f32| density - (density - 1.0).clamp(0.0, slack);
     // What is compressed already comes apart over several steps; what would be
