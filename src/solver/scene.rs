@@ -5,8 +5,11 @@ use std::sync::Arc;
 use bevy_math::Vec2;
 
 use super::cloth::scene::{SceneCloth, SceneCollider};
+use super::drain::FluidDrain;
+use super::emitter::EmitterSettings;
 use super::error::FluidError;
 use super::fan::Fan;
+use super::half_space::{BoundaryPlane, check_normal};
 use super::periodic::Periodic;
 use super::sampling::{BoundaryShape, Fill, FluidShape, MeshSource, TriangleMesh};
 use super::settings::{
@@ -49,6 +52,10 @@ pub struct Scene<V> {
     pub periodic: Periodic,
     /// Bodies of fluid.
     pub fluids: Vec<SceneFluid<V>>,
+    /// Sources of particles.
+    pub emitters: Vec<SceneEmitter<V>>,
+    /// Regions that remove particles.
+    pub drains: Vec<FluidDrain<V>>,
     /// Walls and obstacles, of water, cloth and smoke.
     pub boundaries: Vec<SceneBoundary<V>>,
     /// Velocity of the air that cloth feels in m/s, up to 1e6.
@@ -85,6 +92,28 @@ pub struct SceneFluid<V> {
     pub shapes: Vec<FluidShape<V>>,
     /// Velocity at the start in m/s, any finite vector.
     pub velocity: V,
+}
+
+/// A source of particles in a scene.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "scene",
+    serde(
+        deny_unknown_fields,
+        bound(
+            serialize = "V: Vector + serde::Serialize",
+            deserialize = "V: Vector + serde::Deserialize<'de>"
+        )
+    )
+)]
+#[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
+pub struct SceneEmitter<V> {
+    /// Index of the fluid that its particles join, which may have no shapes.
+    #[cfg_attr(feature = "scene", serde(default))]
+    pub fluid: usize,
+    /// What it pours.
+    pub emitter: EmitterSettings<V>,
 }
 
 /// A boundary in a scene.
@@ -126,6 +155,8 @@ impl<V: Vector> Default for Scene<V> {
             wcsph,
             periodic,
             fluids: Vec::new(),
+            emitters: Vec::new(),
+            drains: Vec::new(),
             boundaries: Vec::new(),
             wind: V::ZERO,
             fans: Vec::new(),
@@ -174,6 +205,19 @@ impl<V: Vector> Scene<V> {
                     "finite components, m/s",
                 ));
             }
+        }
+        for (index, source) in self.emitters.iter().enumerate() {
+            let valid = source.emitter.validate();
+            valid.map_err(|error| error.within(format_args!("emitters[{index}].emitter")))?;
+            if source.fluid >= self.fluids.len() {
+                let allowed = format_args!("an index below {}", self.fluids.len()).to_string();
+                let name = format_args!("emitters[{index}].fluid").to_string();
+                return Err(FluidError::parameter(name, source.fluid, allowed));
+            }
+        }
+        for (index, drain) in self.drains.iter().enumerate() {
+            let valid = drain.validate();
+            valid.map_err(|error| error.within(format_args!("drains[{index}]")))?;
         }
         for (index, boundary) in self.boundaries.iter().enumerate() {
             if !boundary.position.is_finite() {
@@ -265,6 +309,26 @@ impl<V: Vector> Scene<V> {
         self.collect_samples(|boundary, sample| boundary.position + sample)
     }
 
+    /// Its boundaries that are half-spaces.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] for an impossible normal.
+    pub fn planes(&self) -> Result<Vec<BoundaryPlane<V>>, FluidError> {
+        let mut planes = Vec::new();
+        for (index, boundary) in self.boundaries.iter().enumerate() {
+            if let BoundaryShape::HalfSpace { normal } = boundary.shape {
+                check_normal("normal", normal)
+                    .map_err(|error| error.within(format_args!("boundaries[{index}].shape")))?;
+                planes.push(BoundaryPlane {
+                    point: boundary.position,
+                    normal,
+                    surface_velocity: boundary.surface_velocity,
+                });
+            }
+        }
+        Ok(planes)
+    }
+
     /// Surface velocities in m/s of the samples of all boundaries.
     ///
     /// # Errors
@@ -315,6 +379,7 @@ impl Scene<Vec2> {
                 min_divergence_iterations: 1,
                 warm_start: 1.0,
                 max_correction: 1000.0,
+                initial_compression: 0.0,
                 ..DfsphSettings::default()
             },
             fluids: vec![SceneFluid {
@@ -328,6 +393,8 @@ impl Scene<Vec2> {
             method: FluidMethod::Dfsph,
             wcsph: WcsphSettings::default(),
             periodic: Periodic::NONE,
+            emitters: Vec::new(),
+            drains: Vec::new(),
             boundaries: vec![SceneBoundary {
                 shape: BoundaryShape::Box {
                     half_size: vector(0.5 * width, 0.5 * height),

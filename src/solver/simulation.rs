@@ -2,7 +2,10 @@
 
 use super::boundary::BoundaryMotion;
 use super::companions::{Companions, CompanionsState};
+use super::drain::FluidDrain;
+use super::emitter::{EmittedParticle, FluidEmitter};
 use super::error::FluidError;
+use super::half_space::BoundaryPlane;
 use super::parallel::Threads;
 use super::particles::FluidParticles;
 use super::periodic::Periodic;
@@ -29,6 +32,23 @@ pub struct FluidBody<V> {
     pub particles: FluidParticles<V>,
 }
 
+/// A source and the body that its particles join.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "scene",
+    serde(bound(
+        serialize = "V: Vector + serde::Serialize",
+        deserialize = "V: Vector + serde::Deserialize<'de>"
+    ))
+)]
+pub struct BodyEmitter<V> {
+    /// Index of the body.
+    pub body: usize,
+    /// The source.
+    pub emitter: FluidEmitter<V>,
+}
+
 /// A world of particles with its bodies and boundary, and the cloths and the
 /// smoke beside it.
 ///
@@ -48,6 +68,8 @@ pub struct FluidBody<V> {
 pub struct Simulation<V: Vector> {
     world: FluidWorld<V>,
     bodies: Vec<FluidBody<V>>,
+    emitters: Vec<BodyEmitter<V>>,
+    drains: Vec<FluidDrain<V>>,
     companions: Companions<V>,
     time_step: TimeStep,
     time: f64,
@@ -94,12 +116,24 @@ pub struct SimulationState<V> {
     pub last_step: f32,
     /// See [`FluidWorld::transition`], in seconds.
     pub transition: f32,
+    /// See [`FluidWorld::settling`], in seconds.
+    #[cfg_attr(feature = "scene", serde(default))]
+    pub settling: f32,
     /// Bodies with their particles, warm start included.
     pub bodies: Vec<FluidBody<V>>,
+    /// Sources with what they have poured.
+    #[cfg_attr(feature = "scene", serde(default))]
+    pub emitters: Vec<BodyEmitter<V>>,
+    /// Regions that remove particles.
+    #[cfg_attr(feature = "scene", serde(default))]
+    pub drains: Vec<FluidDrain<V>>,
     /// Boundary samples in metres.
     pub boundary: Vec<V>,
     /// How they move.
     pub boundary_motion: BoundaryMotion<V>,
+    /// Boundaries that are half-spaces.
+    #[cfg_attr(feature = "scene", serde(default))]
+    pub planes: Vec<BoundaryPlane<V>>,
     /// Cloths and smoke.
     pub companions: CompanionsState<V>,
 }
@@ -128,8 +162,18 @@ impl<V: Vector> Simulation<V> {
             }
             simulation.bodies.push(FluidBody { material: fluid.material.clone(), particles });
         }
+        simulation.emitters = scene
+            .emitters
+            .iter()
+            .map(|source| BodyEmitter {
+                body: source.fluid,
+                emitter: FluidEmitter::new(source.emitter.clone()),
+            })
+            .collect();
+        simulation.drains.clone_from(&scene.drains);
         simulation.set_boundary(scene.boundary_samples()?);
         simulation.set_surface_velocities(&scene.surface_velocities()?);
+        simulation.set_planes(&scene.planes()?)?;
         simulation.companions = Companions::of_scene(scene)?;
         Ok(simulation)
     }
@@ -166,6 +210,14 @@ impl<V: Vector> Simulation<V> {
         self.world.set_surface_velocities(velocities);
     }
 
+    /// Replaces the half-spaces that are boundaries, see [`FluidWorld::set_planes`].
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] for the first value out of range; the old ones stay.
+    pub fn set_planes(&mut self, planes: &[BoundaryPlane<V>]) -> Result<(), FluidError> {
+        self.world.set_planes(planes)
+    }
+
     /// The boundary samples in metres, in the order they were given in.
     pub fn boundary(&self) -> &[V] {
         self.world.boundary_state().0
@@ -190,6 +242,21 @@ impl<V: Vector> Simulation<V> {
         self.pull();
         self.edited = true;
         &mut self.bodies
+    }
+
+    /// The sources.
+    pub fn emitters(&self) -> &[BodyEmitter<V>] {
+        &self.emitters
+    }
+
+    /// The sources, to be changed between steps.
+    pub fn emitters_mut(&mut self) -> &mut Vec<BodyEmitter<V>> {
+        &mut self.emitters
+    }
+
+    /// The regions that remove particles, to be changed between steps.
+    pub fn drains_mut(&mut self) -> &mut Vec<FluidDrain<V>> {
+        &mut self.drains
     }
 
     /// The cloths and the smoke.
@@ -261,24 +328,31 @@ impl<V: Vector> Simulation<V> {
     /// in it and were removed.
     ///
     /// # Errors
-    /// [`FluidError::Parameter`] if `dt` or a body's material is out of range;
-    /// nothing is done then.
+    /// [`FluidError::Parameter`] if `dt`, a body's material, a source or a drain
+    /// is out of range, and [`FluidError::UnknownBody`] for a source of a body
+    /// that is not there; nothing is done then.
     pub fn step(&mut self, dt: f32, threads: Threads) -> Result<Vec<RemovedParticle>, FluidError> {
         super::time_step::check_step("time_step", dt)?;
+        self.check_sources()?;
+        for (index, source) in self.emitters.iter().enumerate() {
+            let fits = source.emitter.check(dt, self.world.settings().particle_radius);
+            fits.map_err(|error| error.within(format_args!("emitters[{index}]")))?;
+        }
         self.gather()?;
-        let Self { world, companions, .. } = self;
-        companions.check_air()?;
-        companions.immerse(world);
-        world.neighbor_search(threads);
-        world.non_pressure_forces(dt, threads);
-        world.blow(dt, &companions.fans);
-        world.density_solve(dt, threads);
-        let cloths = companions.step_cloths(world, dt);
-        world.integrate(dt);
-        companions.immerse(world);
-        world.divergence_solve(dt, threads);
-        companions.push_cloths(world);
-        cloths.and(companions.step_smokes(dt, threads))?;
+        self.companions.check_air()?;
+        self.companions.immerse(&mut self.world);
+        self.world.neighbor_search(threads);
+        self.world.non_pressure_forces(dt, threads);
+        self.world.blow(dt, &self.companions.fans);
+        self.world.density_solve(dt, threads);
+        let cloths = self.companions.step_cloths(&mut self.world, dt);
+        self.pump();
+        self.world.integrate(dt);
+        self.pour(dt)?;
+        self.companions.immerse(&mut self.world);
+        self.world.divergence_solve(dt, threads);
+        self.companions.push_cloths(&mut self.world);
+        cloths.and(self.companions.step_smokes(dt, threads))?;
         self.time += f64::from(dt);
         self.steps += 1;
         self.behind = true;
@@ -321,9 +395,13 @@ impl<V: Vector> Simulation<V> {
             steps: self.steps,
             last_step: self.world.last_step(),
             transition: self.world.transition(),
+            settling: self.world.settling(),
             bodies: self.bodies.clone(),
+            emitters: self.emitters.clone(),
+            drains: self.drains.clone(),
             boundary: self.world.boundary_state().0.to_vec(),
             boundary_motion: self.world.boundary_state().1.clone(),
+            planes: self.world.planes().to_vec(),
             companions: self.companions.state(),
         }
     }
@@ -346,20 +424,87 @@ impl<V: Vector> Simulation<V> {
             let added = simulation.add_body(body);
             added.map_err(|error| error.within(format_args!("bodies[{index}]")))?;
         }
+        (simulation.emitters, simulation.drains) = (state.emitters, state.drains);
+        simulation.check_sources()?;
         simulation.set_boundary(state.boundary);
         state.boundary_motion.validate(simulation.boundary().len())?;
         simulation.world.resume_boundary(state.boundary_motion);
+        simulation.set_planes(&state.planes)?;
         simulation.companions = Companions::from_state(state.companions)?;
         simulation.time = state.time;
         simulation.steps = state.steps;
         if state.last_step != 0.0 {
             super::time_step::check_step("last_step", state.last_step)?;
         }
-        if !(0.0..=1.0).contains(&state.transition) {
-            return Err(FluidError::parameter("transition", state.transition, "0 s to 1 s"));
+        for (name, value) in [("transition", state.transition), ("settling", state.settling)] {
+            if !(0.0..=1.0).contains(&value) {
+                return Err(FluidError::parameter(name, value, "0 s to 1 s"));
+            }
         }
-        simulation.world.set_past(state.last_step, state.transition);
+        simulation.world.set_past(state.last_step, state.transition, state.settling);
         Ok(simulation)
+    }
+
+    /// Checks sources and drains.
+    fn check_sources(&self) -> Result<(), FluidError> {
+        for (index, source) in self.emitters.iter().enumerate() {
+            let valid = source.emitter.validate();
+            valid.map_err(|error| error.within(format_args!("emitters[{index}]")))?;
+            if source.body >= self.bodies.len() {
+                let (index, count) = (source.body, self.bodies.len());
+                return Err(FluidError::UnknownBody { index, count });
+            }
+        }
+        for (index, drain) in self.drains.iter().enumerate() {
+            let valid = drain.validate();
+            valid.map_err(|error| error.within(format_args!("drains[{index}]")))?;
+        }
+        Ok(())
+    }
+
+    /// Holds the water before the openings of the sources at their velocity.
+    fn pump(&mut self) {
+        let radius = self.world.settings().particle_radius;
+        for source in &self.emitters {
+            if let Some(mouth) = source.emitter.mouth(radius) {
+                self.world.steer(|particle| mouth.velocity_at(particle.position));
+            }
+        }
+    }
+
+    /// Removes what is in a drain, and spawns what comes out of the sources.
+    /// Before the search at the new positions, which is the only one of a step then.
+    fn pour(&mut self, dt: f32) -> Result<(), FluidError> {
+        let Self { world, emitters, drains, .. } = self;
+        let radius = world.settings().particle_radius;
+        let mut new = Vec::new();
+        for (index, source) in emitters.iter_mut().enumerate() {
+            let present = world.particles().map(|particle| particle.position);
+            let before =
+                new.iter().map(|(_, particle): &(_, EmittedParticle<V>)| particle.position);
+            let poured = source.emitter.step(dt, radius, present.chain(before));
+            let poured = poured.map_err(|error| error.within(format_args!("emitters[{index}]")))?;
+            let body = source.body;
+            new.extend(poured.into_iter().map(|particle| (body, particle)));
+        }
+        let drained = |x: V| drains.iter().any(|drain| drain.contains(x));
+        let drains_any = world.particles().any(|particle| drained(particle.position));
+        if new.is_empty() && !drains_any {
+            return Ok(());
+        }
+        self.behind = true;
+        self.pull();
+        let Self { bodies, drains, .. } = self;
+        let drained = |x: V| drains.iter().any(|drain| drain.contains(x));
+        for particles in bodies.iter_mut().map(|body| &mut body.particles) {
+            let gone: Vec<bool> = particles.positions().iter().map(|&x| drained(x)).collect();
+            particles.retain(|particle| !gone[particle]);
+        }
+        for (body, particle) in new {
+            bodies[body].particles.spawn(particle.position, particle.velocity)?;
+        }
+        self.edited = true;
+        self.gather()
     }
 
     fn gather(&mut self) -> Result<(), FluidError> {

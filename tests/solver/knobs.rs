@@ -156,6 +156,21 @@ fn every_parameter_of_the_pressure_solver_matters() {
                 let (warm, cold) = (sweeps(0.5), sweeps(0.0));
                 assert!(warm.density() < 0.7 * cold.density(), "{warm:?} {cold:?}");
             }
+            "initial_compression" => {
+                // A column whose walls are a little too near: how fast does it start?
+                let begin = |initial_compression: f32| {
+                    let mut simulation = start(&tank(10, 40, 5));
+                    let particles = &mut simulation.bodies_mut()[0].particles;
+                    particles.positions_mut().iter_mut().for_each(|x| *x *= 0.9995);
+                    let mut settings = simulation.world().settings().clone();
+                    settings.dfsph.initial_compression = initial_compression;
+                    simulation.set_settings(settings).unwrap();
+                    step(&mut simulation);
+                    simulation.world().max_speed()
+                };
+                let (burst, rest) = (begin(0.0), begin(0.01));
+                assert!(burst > 0.2 && rest < 0.1, "{burst} m/s, {rest} m/s");
+            }
             "max_correction" => {
                 // Two lattices on top of each other: twice the rest density.
                 let burst = |max_correction: f32| {

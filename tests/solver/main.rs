@@ -14,10 +14,12 @@ mod ordinary_states;
 mod overlaps;
 mod periodic;
 mod physics;
+mod planes;
 mod reproduction;
 mod scale;
 mod search;
 mod smoke;
+mod sources;
 #[cfg(feature = "scene")]
 mod state;
 mod support;

@@ -1,7 +1,10 @@
 //! A saved world goes on as if it had never been saved.
 
+use bevy_fluid::solver::drain::{DrainShape, FluidDrain};
+use bevy_fluid::solver::emitter::EmitterSettings;
 use bevy_fluid::solver::parallel::Threads;
-use bevy_fluid::solver::scene::Scene;
+use bevy_fluid::solver::sampling::BoundaryShape;
+use bevy_fluid::solver::scene::{Scene, SceneBoundary, SceneEmitter};
 use bevy_fluid::solver::simulation::{Simulation, SimulationState};
 use bevy_fluid::solver::time_step::TimeStep;
 use bevy_fluid::solver::vector::Vector;
@@ -86,6 +89,33 @@ fn saved_world_in_3d_goes_on_bit_for_bit() {
         boundaries: vec![container(Vec3::new(30.0, 30.0, 16.0) * D)],
         ..void()
     };
+    assert_goes_on(start(&scene));
+}
+
+#[test]
+fn saved_world_with_a_source_and_a_drain_goes_on_bit_for_bit() {
+    let mut scene = tank(20, 10, 20);
+    let emitter = EmitterSettings {
+        position: Vec2::new(0.3, 1.0),
+        speed: 3.0,
+        max_volume: Some(0.2),
+        ..EmitterSettings::default()
+    };
+    scene.emitters.push(SceneEmitter { fluid: 0, emitter });
+    let shape = DrainShape::Ball { radius: 0.1 };
+    scene.drains.push(FluidDrain { shape, position: Vec2::new(0.9, 0.0) });
+    assert_goes_on(start(&scene));
+}
+
+#[test]
+fn saved_world_on_a_plane_goes_on_bit_for_bit() {
+    let mut scene = Scene { fluids: vec![block(Vec2::ZERO, [20, 20, 1])], ..void() };
+    scene.boundaries.push(SceneBoundary {
+        shape: BoundaryShape::HalfSpace { normal: Vec2::new(0.2, 2.0) },
+        position: Vec2::new(0.0, -0.1),
+        surface_velocity: Vec2::X,
+    });
+    scene.fluids[0].material.boundary_viscosity = 0.01;
     assert_goes_on(start(&scene));
 }
 

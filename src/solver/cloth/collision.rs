@@ -38,12 +38,16 @@ pub enum ColliderShape<V> {
 }
 
 impl<V: Vector> ColliderShape<V> {
-    /// A boundary of water as cloth meets it: a solid box or ball, or nothing
-    /// where it is hollow or of another shape.
+    /// A boundary of water as cloth meets it: a solid box, ball or half-space, or
+    /// nothing where it is hollow or of another shape.
     pub fn of_solid(shape: &BoundaryShape<V>) -> Option<Self> {
         match *shape {
             BoundaryShape::Box { half_size, fill: Fill::Solid } => Some(Self::Box { half_size }),
             BoundaryShape::Ball { radius, fill: Fill::Solid } => Some(Self::Ball { radius }),
+            BoundaryShape::HalfSpace { normal } => {
+                let normal = normal * (1.0 / normal.length());
+                Some(Self::Convex(vec![HalfSpace { normal, offset: 0.0 }]))
+            }
             _ => None,
         }
     }

@@ -3,6 +3,7 @@
 use super::mesh_source::MeshSource;
 use super::{check_count, parts, scaled_mesh};
 use crate::solver::error::FluidError;
+use crate::solver::half_space::check_normal;
 use crate::solver::vector::Vector;
 
 /// Layers of samples of a solid: together thicker than the support radius of
@@ -88,6 +89,13 @@ pub enum BoundaryShape<V> {
         /// Whether the last point is joined to the first.
         closed: bool,
     },
+    /// Everything behind a plane through the origin is solid: a floor without
+    /// end. It has no samples and costs nothing where no water is; water takes
+    /// it for a solid that reaches to the surface, as of [`Fill::Solid`].
+    HalfSpace {
+        /// Direction out of the solid: finite and not zero, of any length.
+        normal: V,
+    },
     /// A surface in space, closed or open: one layer of samples exactly on it,
     /// for fluid on either side that keeps 1.1 spacings from it.
     Mesh {
@@ -100,7 +108,8 @@ pub enum BoundaryShape<V> {
 }
 
 impl<V: Vector> BoundaryShape<V> {
-    /// Samples at most `spacing` metres apart, always the same ones.
+    /// Samples at most `spacing` metres apart, always the same ones; none for a
+    /// half-space, which is a [`BoundaryPlane`](crate::solver::half_space::BoundaryPlane).
     ///
     /// # Errors
     /// [`FluidError::Parameter`] for a size that is not positive and finite, a
@@ -116,6 +125,10 @@ impl<V: Vector> BoundaryShape<V> {
             Self::Box { half_size, fill } => box_samples(*half_size, *fill, spacing),
             Self::Ball { radius, fill } => ball_samples(*radius, *fill, spacing),
             Self::Polyline { points, closed } => polyline_samples(points, *closed, spacing),
+            Self::HalfSpace { normal } => {
+                check_normal("normal", *normal)?;
+                Ok(Vec::new())
+            }
             Self::Mesh { mesh, scale } => {
                 let samples = scaled_mesh(mesh, *scale)?.surface_samples(spacing)?;
                 Ok(samples.into_iter().map(|sample| V::from_array(sample.to_array())).collect())

@@ -25,7 +25,7 @@ use super::vector::Vector;
 pub const MAX_SAMPLES: usize = 1 << 22;
 
 /// Checks the number of samples a shape would take, before any is made.
-fn check_count(name: &str, count: f64) -> Result<usize, FluidError> {
+pub(super) fn check_count(name: &str, count: f64) -> Result<usize, FluidError> {
     if count <= MAX_SAMPLES as f64 {
         Ok(count as usize)
     } else {

@@ -6,6 +6,7 @@ use super::domain::SmokeDomain;
 use super::settings::Border;
 use super::solids::Solids;
 use crate::solver::error::FluidError;
+use crate::solver::half_space::check_normal;
 use crate::solver::sampling::{BoundaryShape, Fill};
 use crate::solver::vector::Vector;
 
@@ -112,6 +113,7 @@ impl<V: Vector> SmokeObstacle<V> {
                 let allowed = "positive and finite, m";
                 return Err(FluidError::parameter("half_size", half_size, allowed));
             }
+            BoundaryShape::HalfSpace { normal } => check_normal("normal", *normal)?,
             BoundaryShape::Ball { radius, .. } if !positive(*radius) => {
                 return Err(FluidError::parameter("radius", radius, "positive and finite, m"));
             }
@@ -178,6 +180,7 @@ impl<V: Vector> SmokeObstacle<V> {
                 }
                 filled(if inside > 0.0 { outside.sqrt() } else { inside }, *fill)
             }
+            BoundaryShape::HalfSpace { normal } => local.dot(*normal) <= 0.0,
             BoundaryShape::Ball { radius, fill } => {
                 let thinnest = if *fill == Fill::Solid { half_cell } else { 0.0 };
                 filled(local.length() - radius.max(thinnest), *fill)
@@ -209,7 +212,8 @@ impl<V: Vector> SmokeObstacle<V> {
         let margin = V::splat(side);
         match &self.shape {
             BoundaryShape::Box { fill: Fill::Container, .. }
-            | BoundaryShape::Ball { fill: Fill::Container, .. } => {
+            | BoundaryShape::Ball { fill: Fill::Container, .. }
+            | BoundaryShape::HalfSpace { .. } => {
                 Some((V::splat(f32::NEG_INFINITY), V::splat(f32::INFINITY)))
             }
             BoundaryShape::Box { half_size, .. } => {

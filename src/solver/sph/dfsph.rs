@@ -5,6 +5,7 @@
 //! [`pressure`](super::pressure).
 
 use super::FluidWorld;
+use super::packed::Packed;
 use super::pressure::{SolveReport, Stopping};
 use crate::solver::parallel::Threads;
 use crate::solver::settings::NegativePressure;
@@ -15,6 +16,10 @@ pub(super) const TRANSITION: f32 = 0.5;
 
 /// Rate in 1/s at which it does: water a metre deep rises by 0.1 m/s.
 const TRANSITION_RATE: f32 = 0.1;
+
+/// Time in seconds over which fresh water loses the compression that it may
+/// keep at first.
+pub(super) const SETTLING: f32 = 0.5;
 
 /// Neighbours below which the divergence solve leaves a particle alone: in
 /// spray there is nothing to be free of divergence.
@@ -27,7 +32,21 @@ pub(super) fn density_solve<V: Vector>(
     dt: f32,
     threads: Threads,
 ) -> SolveReport {
+    // A correction is a velocity, its error times the height of the water over a
+    // step: the little by which a lattice does not fit would throw a column up.
+    let fresh = |impulse: &f32| *impulse == 0.0;
+    let Packed { density_impulses, divergence_impulses, .. } = &world.particles;
+    if density_impulses.iter().chain(divergence_impulses).all(fresh) {
+        world.settling = SETTLING;
+    }
     let dfsph = &world.settings.dfsph;
+    // Where pressure can pull nothing is thrown.
+    let slack = match dfsph.negative_pressure {
+        NegativePressure::Clamped => dfsph.initial_compression * (world.settling / SETTLING),
+        NegativePressure::Allowed => 0.0,
+    };
+    world.settling = (world.settling - dt).max(0.0);
+    let settled = |density: f32| density - (density - 1.0).clamp(0.0, slack);
     // What is compressed already comes apart over several steps; what would be
     // compressed in this one is always held.
     let mut most = 1.0 + dfsph.max_correction;
@@ -40,7 +59,8 @@ pub(super) fn density_solve<V: Vector>(
         NegativePressure::Clamped => 0.0,
         NegativePressure::Allowed => 1.0 - dfsph.max_correction,
     };
-    let source = |density: f32, rate: f32| (1.0 - (density.min(most).max(least) + dt * rate)) / dt;
+    let source =
+        |density: f32, rate: f32| (1.0 - (settled(density).min(most).max(least) + dt * rate)) / dt;
     let stopping = Stopping {
         tolerance: dfsph.max_density_error,
         min_iterations: dfsph.min_density_iterations,

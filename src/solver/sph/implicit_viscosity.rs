@@ -6,7 +6,7 @@
 //! rho0_i (v_i - v*_i)/dt = 2 (DIM + 2) sum_j V0 mu_ij (v_ij.x_ij)/(|x_ij|² + 0.01 d²) grad W_ij
 //!
 //! over fluid neighbours, and the same with V_k, nu_b rho0_i and the velocity of
-//! the wall over boundary samples. v* holds all other accelerations, mu_ij is
+//! the wall over boundary samples, and as an integral over half-spaces. v* holds all other accelerations, mu_ij is
 //! the harmonic mean of the dynamic viscosities, divided by the mean of the
 //! relative densities. What a pair exchanges is equal and opposite, and along
 //! its line: momentum and, without walls, angular momentum stay, so that honey
@@ -175,9 +175,9 @@ fn apply<V: Vector>(
     partial: &mut [f64],
     threads: Threads,
 ) {
-    let FluidWorld { settings, kernel, bodies, particles, neighbors, boundary, .. } = world;
+    let FluidWorld { settings, kernel, bodies, particles, neighbors, boundary, planes, .. } = world;
     let Packed { positions, densities, lightness, places, bodies: body_of, .. } = particles;
-    let periodic = &settings.periodic;
+    let (periodic, support) = (&settings.periodic, settings.support_radius());
     let softening = SOFTENING * settings.spacing() * settings.spacing();
     let factor = 2.0 * (V::DIM as f32 + 2.0) * dt;
     let one_body = bodies.len() == 1;
@@ -218,6 +218,14 @@ fn apply<V: Vector>(
                     let squared = offset.length_squared() + softening;
                     let along = (v - wall).dot(offset) / squared;
                     sum += gradient * (dynamic * along * boundary.volumes()[k as usize]);
+                }
+                for (plane, sums) in planes.near(x, support) {
+                    let wall = if walls { plane.surface_velocity } else { V::ZERO };
+                    let [across, along] = sums.friction;
+                    let difference = v - wall;
+                    let normal = plane.normal * difference.dot(plane.normal);
+                    let pull = normal * across + (difference - normal) * along;
+                    sum += pull * -dynamic;
                 }
             }
             *image = v * (1.0 / lightness[i]) - sum * factor;

@@ -172,7 +172,8 @@ impl<V: Vector> FluidWorld<V> {
     /// Mean |rho - rho0|/rho0 over the bulk, and the size of the bulk.
     fn bulk_error(&self) -> (f32, usize) {
         let particles = &self.particles;
-        let asymmetry = SURFACE_ASYMMETRY / self.settings.support_radius();
+        let support = self.settings.support_radius();
+        let asymmetry = SURFACE_ASYMMETRY / support;
         // Half of a full neighbourhood on the lattice: 12 in 2D, 32 in 3D.
         let sparse = if V::DIM == 2 { 6 } else { 16 };
         let all = particles.positions.len();
@@ -188,6 +189,7 @@ impl<V: Vector> FluidWorld<V> {
             let (chunk, local) = self.neighbors.of(i);
             let inside = !surface[i]
                 && chunk.boundary(local).is_empty()
+                && self.planes.near(particles.positions[i], support).next().is_none()
                 && chunk.fluid(local).iter().all(|&j| !surface[j as usize]);
             if inside {
                 sum += f64::from((particles.densities[i] - 1.0).abs());

@@ -29,6 +29,7 @@ use super::boundary::{BoundaryMotion, BoundarySet};
 use super::error::FluidError;
 use super::fan::Fan;
 use super::grid::CellGrid;
+use super::half_space::{BoundaryPlane, Planes};
 use super::kernel::CubicSpline;
 use super::neighborhood::Surroundings;
 use super::neighbors::{CELL_FACTOR, NeighborLists, Results};
@@ -79,6 +80,7 @@ pub struct FluidWorld<V: Vector> {
     unsorted: Packed<V>,
     boundary: BoundarySet<V>,
     membrane: Membrane<V>,
+    planes: Planes<V>,
     grid: CellGrid,
     neighbors: NeighborLists<V>,
     workspace: Workspace<V>,
@@ -92,6 +94,8 @@ pub struct FluidWorld<V: Vector> {
     last_step: f32,
     /// Seconds for which DFSPH still goes easy on what WCSPH left compressed.
     transition: f32,
+    /// Seconds for which fresh water still keeps some of its first compression.
+    settling: f32,
     stats: StepStats,
     searches: u64,
 }
@@ -124,6 +128,7 @@ impl<V: Vector> Default for FluidWorld<V> {
             unsorted: Packed::default(),
             boundary: BoundarySet::default(),
             membrane: Membrane::default(),
+            planes: Planes::default(),
             grid: CellGrid::default(),
             neighbors: NeighborLists::default(),
             workspace: Workspace::default(),
@@ -134,6 +139,7 @@ impl<V: Vector> Default for FluidWorld<V> {
             fresh: false,
             last_step: 0.0,
             transition: 0.0,
+            settling: 0.0,
             stats: StepStats::default(),
             searches: 0,
         }
@@ -238,6 +244,26 @@ impl<V: Vector> FluidWorld<V> {
     /// Fluid is dragged along as its `boundary_viscosity` says.
     pub fn set_surface_velocities(&mut self, velocities: &[V]) {
         self.boundary.set_surface(velocities);
+    }
+
+    /// Replaces the boundaries that fill all of space behind a plane; costs a
+    /// comparison where they are the same. They have no samples, and are not
+    /// among [`FluidWorld::boundary_samples`]. Where two of them, or one and
+    /// samples, overlap, both count.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] for the first value out of range; the old ones
+    /// stay then.
+    pub fn set_planes(&mut self, planes: &[BoundaryPlane<V>]) -> Result<(), FluidError> {
+        if self.planes.set(planes, surface_tension::adhesion_spline)? {
+            self.fresh = false;
+        }
+        Ok(())
+    }
+
+    /// The boundaries that fill all of space behind a plane.
+    pub fn planes(&self) -> &[BoundaryPlane<V>] {
+        self.planes.given()
     }
 
     /// One step of `dt` seconds over all stages.
@@ -363,6 +389,22 @@ impl<V: Vector> FluidWorld<V> {
         }
     }
 
+    /// Replaces velocities, in m/s, by a function of the particle: `None` and what
+    /// is not finite change nothing.
+    ///
+    /// Called between [`FluidWorld::density_solve`] and [`FluidWorld::integrate`]
+    /// it moves particles whatever the pressure says, as a pump or a hand does.
+    pub fn steer(&mut self, velocity: impl Fn(ParticleView<V>) -> Option<V>) {
+        for index in 0..self.particles.positions.len() {
+            if self.is_membrane(index) {
+                continue;
+            }
+            if let Some(velocity) = velocity(self.view(index)).filter(|v| v.is_finite()) {
+                self.particles.velocities[index] = velocity;
+            }
+        }
+    }
+
     /// All particles, in the packed order.
     pub fn particles(&self) -> impl Iterator<Item = ParticleView<V>> + '_ {
         let packed = 0..self.particles.positions.len();
@@ -426,10 +468,15 @@ impl<V: Vector> FluidWorld<V> {
         self.transition
     }
 
+    /// Seconds for which fresh water still keeps some of its first compression.
+    pub fn settling(&self) -> f32 {
+        self.settling
+    }
+
     /// Tells a restored world what step its pressures are of, and how much of a
-    /// transition is left.
-    pub(crate) fn set_past(&mut self, last_step: f32, transition: f32) {
-        (self.last_step, self.transition) = (last_step, transition);
+    /// transition and of the settling is left.
+    pub(crate) fn set_past(&mut self, last_step: f32, transition: f32, settling: f32) {
+        (self.last_step, self.transition, self.settling) = (last_step, transition, settling);
     }
 
     /// Figures of the step that is under way or done.
@@ -450,6 +497,7 @@ impl<V: Vector> FluidWorld<V> {
             + size_of::<u32>() * self.packed_of.capacity()
             + self.boundary.bytes()
             + self.membrane.bytes()
+            + self.planes.bytes()
             + self.grid.bytes()
             + self.neighbors.bytes()
             + self.workspace.bytes()
@@ -529,6 +577,15 @@ impl<V: Vector> FluidWorld<V> {
         } else {
             self.neighbors.find_wrapped(threads, &around, periodic, results);
         }
+        let particles = &mut self.particles;
+        let results = Results {
+            densities: &mut particles.densities,
+            gradient_sums: &mut particles.gradient_sums,
+            diagonals: &mut particles.diagonals,
+            counts: &mut particles.neighbor_counts,
+        };
+        let (positions, lightness) = (&particles.positions, &particles.lightness);
+        self.planes.add_to(threads, positions, lightness, support_radius, results);
         if self.settings.needs_coarse_grid() {
             self.coarse.assemble(&self.particles, &self.neighbors, &self.grid, threads);
             self.stats.applications += 0.5;

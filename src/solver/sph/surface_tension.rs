@@ -6,7 +6,8 @@
 //! - a_i -= gamma sum_j K_ij (S V0/h^DIM C(q) x_ij/|x_ij| + n_i - n_j) over
 //!   neighbours of the same body, K_ij = 2 rho0/(rho_i + rho_j),
 //! - n_i = h sum_j (m/rho_j) grad W_ij over them, the inward normal times the curvature,
-//! - a_i -= beta sum_k S V_k/h^DIM A(q) x_ik/|x_ik| over boundary samples.
+//! - a_i -= beta sum_k S V_k/h^DIM A(q) x_ik/|x_ik| over boundary samples, and
+//!   the integral of the same over half-spaces.
 //!
 //! S is the 1000 kg/m³ that the paper's gamma and beta are given at.
 
@@ -27,13 +28,14 @@ fn cohesion_spline(q: f32) -> f32 {
 }
 
 /// The spline A times h^DIM, between half of the support and its end.
-fn adhesion_spline(q: f32) -> f32 {
+pub(super) fn adhesion_spline(q: f32) -> f32 {
     0.007 * (-4.0 * q * q + 6.0 * q - 2.0).max(0.0).powf(0.25)
 }
 
 /// Adds both to the accelerations of the step.
 pub(super) fn add<V: Vector>(world: &mut FluidWorld<V>, threads: Threads) {
-    let FluidWorld { settings, bodies, particles, neighbors, boundary, workspace, .. } = world;
+    let FluidWorld { settings, bodies, particles, neighbors, boundary, planes, workspace, .. } =
+        world;
     let mut materials = bodies.iter().map(|body| &body.material);
     let active = |material: &FluidMaterial| material.cohesion > 0.0 || material.adhesion > 0.0;
     if !materials.any(active) {
@@ -44,7 +46,7 @@ pub(super) fn add<V: Vector>(world: &mut FluidWorld<V>, threads: Threads) {
     let per_volume = SCALE / support.powi(V::DIM as i32);
     let Packed { accelerations, positions, densities, .. } = particles;
     let (positions, densities, body_of) = (&*positions, &*densities, &*particles.bodies);
-    let (bodies, boundary) = (&*bodies, &*boundary);
+    let (bodies, boundary, planes) = (&*bodies, &*boundary, &*planes);
 
     let normals = workspace.vectors(positions.len());
     let chunks = normals.chunks_mut(CHUNK).zip(neighbors.chunks()).enumerate();
@@ -94,6 +96,9 @@ pub(super) fn add<V: Vector>(world: &mut FluidWorld<V>, threads: Threads) {
                     let offset = periodic.offset(x - boundary.positions()[k as usize]);
                     let volume = boundary.volumes()[k as usize];
                     sum += pull(offset, adhesion_spline) * (per_volume * volume);
+                }
+                for (plane, sums) in planes.near(x, support) {
+                    sum += plane.normal * (SCALE * sums.adhesion);
                 }
                 *acceleration += sum * -material.adhesion;
             }

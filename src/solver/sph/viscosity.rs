@@ -50,11 +50,13 @@ pub(super) fn accelerations<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
 /// Adds nu times the Laplacian of the velocity (Brookshaw 1985):
 /// 2 nu sum_j (m/rho_j) (v_i - v_j) (x_ij.grad W_ij)/(|x_ij|² + 0.01 d²) over
 /// fluid neighbours, and the same with V_k, v_k and the boundary's coefficient over
-/// its samples.
+/// its samples, and as an integral over half-spaces.
 ///
 /// Left to [`implicit_viscosity`] in a step too long for it to be stable.
 pub(super) fn add_laplacian<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threads: Threads) {
-    let FluidWorld { settings, kernel, bodies, particles, neighbors, boundary, ids, .. } = world;
+    let FluidWorld {
+        settings, kernel, bodies, particles, neighbors, boundary, planes, ids, ..
+    } = world;
     let materials = bodies.iter().map(|body| &body.material);
     let viscous = |material: &FluidMaterial| {
         material.kinematic_viscosity > 0.0 || material.boundary_viscosity > 0.0
@@ -67,7 +69,7 @@ pub(super) fn add_laplacian<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
     let Packed { accelerations, positions, velocities, densities, places, .. } = particles;
     let (positions, velocities, densities) = (&*positions, &*velocities, &*densities);
     let (places, body_of) = (&*places, &*particles.bodies);
-    let (bodies, boundary, kernel) = (&*bodies, &*boundary, &*kernel);
+    let (bodies, boundary, kernel, planes) = (&*bodies, &*boundary, &*kernel, &*planes);
     let moving = boundary.velocities();
     let fluid = ids.len();
     let periodic = &settings.periodic;
@@ -101,6 +103,14 @@ pub(super) fn add_laplacian<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
                     let factor = 2.0 * material.boundary_viscosity * volume;
                     let wall = moving.get(k as usize).copied().unwrap_or(V::ZERO);
                     add(wall - v, offset, gradient, factor);
+                }
+            }
+            if material.boundary_viscosity > 0.0 {
+                for (plane, sums) in planes.near(x, support) {
+                    let [across, along] = sums.friction;
+                    let factor = across + (V::DIM as f32 - 1.0) * along;
+                    let difference = plane.surface_velocity - v;
+                    sum += difference * (2.0 * material.boundary_viscosity * factor);
                 }
             }
             *acceleration += sum;
