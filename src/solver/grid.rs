@@ -113,6 +113,12 @@ impl CellGrid {
         self.cell_of[sorted] as usize
     }
 
+    /// The sorted points of an occupied cell.
+    #[inline(always)]
+    pub fn points_of(&self, cell: usize) -> core::ops::Range<usize> {
+        self.starts[cell] as usize..self.starts[cell + 1] as usize
+    }
+
     /// Number of points.
     pub fn len(&self) -> usize {
         self.entries.len()
@@ -381,18 +387,6 @@ impl Rows {
     #[inline(always)]
     pub fn points(&self) -> impl Iterator<Item = usize> + '_ {
         self.ranges[..self.len].iter().flat_map(|&(start, end)| start as usize..end as usize)
-    }
-
-    /// How many points come before the sorted `point`, which is in one of the rows.
-    pub fn place_of(&self, point: usize) -> usize {
-        let mut before = 0;
-        for &(start, end) in self.ranges() {
-            if (start as usize..end as usize).contains(&point) {
-                return before + point - start as usize;
-            }
-            before += (end - start) as usize;
-        }
-        before
     }
 
     /// The ranges themselves.

@@ -44,6 +44,12 @@ impl<V: Vector> CubicSpline<V> {
         }
     }
 
+    /// The kernel times a factor.
+    #[inline(always)]
+    pub(crate) fn times(&self, factor: f32) -> Self {
+        Self { scale: self.scale * factor, ..*self }
+    }
+
     /// Support radius h in metres: the kernel is zero beyond it.
     pub fn support_radius(&self) -> f32 {
         self.support_radius

@@ -6,6 +6,8 @@
 
 use bevy_math::{Vec2, Vec3, Vec4};
 
+use super::neighborhood::transposed;
+
 /// How the hot loops hold vectors and lists. Implemented with [`Vector`](super::vector::Vector).
 pub trait Lanes: Sized {
     /// A vector of a size that is read with one instruction.
@@ -26,6 +28,9 @@ pub trait Lanes: Sized {
 
     /// The vector that [`Lanes::widen`] was given.
     fn narrow(wide: Self::Wide) -> Self;
+
+    /// Four vectors component by component; in the plane the third is zero.
+    fn components(wide: &[Self::Wide; 4]) -> [Vec4; 3];
 
     /// Writes four gradients, given by their components, and where it belongs
     /// to them the weights.
@@ -109,6 +114,11 @@ impl Lanes for Vec2 {
     #[inline(always)]
     fn narrow(wide: Vec2) -> Self {
         wide
+    }
+
+    #[inline(always)]
+    fn components(&[a, b, c, d]: &[Vec2; 4]) -> [Vec4; 3] {
+        [Vec4::new(a.x, b.x, c.x, d.x), Vec4::new(a.y, b.y, c.y, d.y), Vec4::ZERO]
     }
 
     #[inline(always)]
@@ -208,9 +218,14 @@ impl Lanes for Vec3 {
     }
 
     #[inline(always)]
+    fn components(&wide: &[Vec4; 4]) -> [Vec4; 3] {
+        let [x, y, z, _] = transposed(wide);
+        [x, y, z]
+    }
+
+    #[inline(always)]
     fn bundle([x, y, z]: [Vec4; 3], weights: Vec4, bundles: &mut [Vec4]) {
-        let single = |lane: usize| Vec4::new(x[lane], y[lane], z[lane], weights[lane]);
-        bundles.copy_from_slice(&[single(0), single(1), single(2), single(3)]);
+        bundles.copy_from_slice(&transposed([x, y, z, weights]));
     }
 
     #[inline(always)]

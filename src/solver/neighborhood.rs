@@ -1,7 +1,9 @@
 //! The neighbours of one particle after another, found and evaluated several
 //! at a time.
 
-use bevy_math::Vec4;
+use core::ops::Range;
+
+use bevy_math::{Mat4, Vec4};
 
 use super::boundary::BoundarySet;
 use super::grid::{CellGrid, Rows};
@@ -9,7 +11,7 @@ use super::kernel::{CubicSpline, REACH_SQUARED};
 use super::vector::Vector;
 
 /// Neighbours evaluated together.
-const LANES: usize = 4;
+pub(crate) const LANES: usize = 4;
 
 /// A list that is full grows by one part in so many.
 const SLACK: usize = 32;
@@ -27,6 +29,8 @@ pub(crate) struct Surroundings<'a, V> {
     pub(crate) kernel: &'a CubicSpline<V>,
     /// Volume V0 of a particle in m^DIM.
     pub(crate) volume: f32,
+    /// Whether rest densities differ.
+    pub(crate) mixed: bool,
 }
 
 impl<V: Vector> Surroundings<'_, V> {
@@ -50,17 +54,16 @@ pub(crate) struct Sums<V> {
     pub(crate) squares: f32,
 }
 
-/// Which lanes of four a mask names, packed to the front, and how many.
-const PACKED: [([u32; LANES], usize); 1 << LANES] = {
-    let mut table = [([0; LANES], 0); 1 << LANES];
+/// Which lanes of four a mask names, packed to the front.
+const PACKED: [[u32; LANES]; 1 << LANES] = {
+    let mut table = [[0; LANES]; 1 << LANES];
     let mut mask = 0;
     while mask < table.len() {
-        let mut lane = 0;
+        let (mut lane, mut count) = (0, 0);
         while lane < LANES {
             if mask & (1 << lane) != 0 {
-                let (lanes, count) = &mut table[mask];
-                lanes[*count] = lane as u32;
-                *count += 1;
+                table[mask][count] = lane as u32;
+                count += 1;
             }
             lane += 1;
         }
@@ -69,76 +72,179 @@ const PACKED: [([u32; LANES], usize); 1 << LANES] = {
     table
 };
 
-/// The particles in and around a cell, one array per component, and of those
-/// the neighbours of one particle.
+/// How many lanes a mask names: not every machine counts bits in one instruction.
+const COUNTS: [u8; 1 << LANES] = {
+    let mut table = [0; 1 << LANES];
+    let mut mask = 0usize;
+    while mask < table.len() {
+        table[mask] = mask.count_ones() as u8;
+        mask += 1;
+    }
+    table
+};
+
+/// The mask of so many lanes from the first on.
+const FIRST: [u32; LANES + 1] = [0, 1, 3, 7, 15];
+
+/// A place in metres that is far from every other on its side of zero: squares
+/// of distances to it are large, or infinite, but no kernel's value is undefined.
+const FAR: f32 = 1e15;
+
+/// The particles in and around a cell, and of those the neighbours of one particle.
 #[derive(Debug, Default)]
 pub(crate) struct Neighborhood {
-    candidates: Vec<u32>,
-    /// Padded to whole groups with what is no number, and so near to nothing.
-    components: [Vec<f32>; 3],
+    /// Position of each and, as bits of the last lane, its index. Behind them,
+    /// at [`Neighborhood::nobody`], one that is near to none.
+    candidates: Vec<Vec4>,
+    /// The positions once more, component by component, in whole groups that
+    /// are filled up with what is no number, and so near to nothing.
+    components: [Vec<[f32; LANES]>; 3],
     /// Neighbours as places among the candidates, with room for a group more.
     hits: Vec<u32>,
-    count: usize,
+    /// Groups of candidates that hold the particles of the cell.
+    own_groups: usize,
+}
+
+/// Rows of a matrix as its columns.
+#[inline(always)]
+pub(crate) fn transposed([a, b, c, d]: [Vec4; LANES]) -> [Vec4; LANES] {
+    let matrix = Mat4::from_cols(a, b, c, d).transpose();
+    [matrix.x_axis, matrix.y_axis, matrix.z_axis, matrix.w_axis]
+}
+
+/// Appends what a mask names of four values from `first` on. Room for four more is needed.
+#[inline(always)]
+fn append(hits: &mut [u32], found: &mut usize, first: u32, mask: u32) {
+    let mask = mask as usize % PACKED.len();
+    // Never beyond the end, which the compiler does not know otherwise.
+    let at = (*found).min(hits.len().saturating_sub(LANES));
+    hits[at..at + LANES].copy_from_slice(&PACKED[mask].map(|lane| first + lane));
+    *found = at + usize::from(COUNTS[mask]);
 }
 
 impl Neighborhood {
-    /// Takes the particles of the rows around a cell.
-    pub(crate) fn collect<V: Vector>(&mut self, positions: &[V], rows: &Rows) {
-        self.candidates.clear();
-        self.components.iter_mut().for_each(Vec::clear);
-        for &(start, end) in rows.ranges() {
-            self.candidates.extend(start..end);
-            let row = &positions[start as usize..end as usize];
-            for (axis, components) in self.components[..V::DIM].iter_mut().enumerate() {
-                components.extend(row.iter().map(|position| position.to_array()[axis]));
+    /// Takes what the rows around a cell hold within reach of the box around the
+    /// particles `own` of the cell, which are among them. `points` are the
+    /// positions with a group less one of any value behind them. These
+    /// come first among the candidates.
+    pub(crate) fn collect<V: Vector>(
+        &mut self,
+        positions: &[V],
+        points: &[V::Wide],
+        rows: &Rows,
+        own: Range<usize>,
+        reach_squared: f32,
+    ) {
+        let Self { candidates, components, hits, own_groups } = self;
+        let most = rows.ranges().iter().map(|&(start, end)| (end - start) as usize).sum::<usize>();
+        if hits.len() < most + LANES {
+            hits.resize(most + LANES, 0);
+        }
+        let first = positions[own.start];
+        let (low, high) = positions[own.clone()]
+            .iter()
+            .fold((first, first), |(low, high), &x| (low.min(x), high.max(x)));
+        let (low, high) = (low.to_array().map(Vec4::splat), high.to_array().map(Vec4::splat));
+        // A distance to the box is never above that to a particle in it, rounding included.
+        let reach_squared = Vec4::splat(reach_squared);
+        let mut found = own.len();
+        *own_groups = found.div_ceil(LANES);
+        let own = own.start as u32..own.end as u32;
+        hits.iter_mut().zip(own.clone()).for_each(|(hit, index)| *hit = index);
+        let others = rows.ranges().iter().flat_map(|&(start, end)| {
+            let split = if (start..end).contains(&own.start) { own.clone() } else { end..end };
+            [(start, split.start), (split.end, end)]
+        });
+        for (start, end) in others.filter(|(start, end)| start < end) {
+            let row = &points[start as usize..end as usize + LANES - 1];
+            for (at, points) in (start..end).step_by(LANES).zip(row.as_chunks::<LANES>().0) {
+                let places = V::components(points);
+                let mut squared = Vec4::ZERO;
+                for axis in 0..V::DIM {
+                    let outside = (low[axis] - places[axis]).max(places[axis] - high[axis]);
+                    let outside = outside.max(Vec4::ZERO);
+                    squared += outside * outside;
+                }
+                // What follows the row is of another.
+                let mask =
+                    squared.cmplt(reach_squared).bitmask() & FIRST[(end - at).min(4) as usize];
+                append(hits, &mut found, at, mask);
             }
         }
-        let padded = self.candidates.len().next_multiple_of(LANES);
-        for components in &mut self.components[..V::DIM] {
-            components.resize(padded, f32::NAN);
+        let nobody = Vec4::new(-FAR.copysign(first.to_array()[0]), 0.0, 0.0, 0.0);
+        let padded = found.next_multiple_of(LANES);
+        candidates.resize(padded + 1, nobody);
+        for (candidate, &hit) in candidates.iter_mut().zip(&hits[..found]) {
+            let [x, y, z] = V::narrow(points[hit as usize]).to_array();
+            *candidate = Vec4::new(x, y, z, f32::from_bits(hit));
         }
-        if self.hits.len() < padded + LANES {
-            self.hits.resize(padded + LANES, 0);
+        candidates[found..padded].fill(Vec4::NAN);
+        candidates[padded] = nobody;
+        let groups = candidates.as_chunks::<LANES>().0;
+        components[..V::DIM].iter_mut().for_each(|axis| axis.resize(groups.len(), [0.0; LANES]));
+        for (at, &group) in groups.iter().enumerate() {
+            let places = transposed(group);
+            for axis in 0..V::DIM {
+                components[axis][at] = places[axis].to_array();
+            }
         }
+    }
+
+    /// Place of the candidate that is near to none.
+    fn nobody(&self) -> usize {
+        self.candidates.len() - 1
     }
 
     /// Bytes of all buffers.
     pub(crate) fn bytes(&self) -> usize {
         let components = self.components.iter().map(Vec::capacity).sum::<usize>();
-        4 * (self.candidates.capacity() + components + self.hits.capacity())
+        16 * (self.candidates.capacity() + components) + 4 * self.hits.capacity()
     }
 
     /// Finds the neighbours of the particle at `x`, which is itself the
-    /// candidate `own`.
+    /// candidate `own`. Returns how many there are.
     #[inline(always)]
-    fn search<V: Vector>(&mut self, x: V, own: usize, around: &Surroundings<V>) {
+    fn search<V: Vector>(&mut self, x: V, own: usize, reach_squared: f32) -> usize {
+        let nobody = self.nobody() as u32;
         let place = x.to_array().map(Vec4::splat);
-        let reach_squared = Vec4::splat(around.reach_squared());
+        let reach_squared = Vec4::splat(reach_squared);
+        let hits = self.hits.as_mut_slice();
         let [xs, ys, zs] = &self.components;
-        let (xs, ys, zs) = (groups(xs), groups(ys), groups(zs));
-        let mut found = 0;
-        for (group, (xs, ys)) in xs.iter().zip(ys).enumerate() {
+        // The plane has no third component to walk along with.
+        let zs = if V::DIM == 3 { zs } else { ys };
+        let groups = xs.iter().zip(ys).zip(zs).map(|((xs, ys), zs)| {
             let (dx, dy) = (Vec4::from_array(*xs) - place[0], Vec4::from_array(*ys) - place[1]);
             let mut squared = dx * dx + dy * dy;
             if V::DIM == 3 {
-                let dz = Vec4::from_array(zs[group]) - place[2];
+                let dz = Vec4::from_array(*zs) - place[2];
                 squared += dz * dz;
             }
-            let itself = u32::from(group == own / LANES) << (own % LANES);
-            let mask = squared.cmplt(reach_squared).bitmask() & !itself;
-            let (lanes, count) = PACKED[mask as usize];
-            let first = (group * LANES) as u32;
-            self.hits[found..found + LANES].copy_from_slice(&lanes.map(|lane| first + lane));
-            found += count;
+            squared.cmplt(reach_squared).bitmask()
+        });
+        let mut found = 0;
+        let mut first = 0;
+        // Only among the first is the particle itself.
+        let (mut groups, itself) = (groups, own as u32);
+        for mask in groups.by_ref().take(self.own_groups) {
+            let itself =
+                if itself - itself % LANES as u32 == first { 1 << (itself % 4) } else { 0 };
+            append(hits, &mut found, first, mask & !itself);
+            first += LANES as u32;
         }
-        self.hits[found..found + LANES].fill(own as u32);
-        self.count = found;
+        for mask in groups {
+            append(hits, &mut found, first, mask);
+            first += LANES as u32;
+        }
+        self.hits[found..found + LANES].fill(nobody);
+        found
     }
 
     /// Finds and evaluates the neighbours of the particle `i`, which is the
     /// candidate `own`. Appends them to the lists, in whole bundles.
+    ///
+    /// `MIXED` if the rest densities differ.
     #[inline(always)]
-    pub(crate) fn visit<V: Vector>(
+    pub(crate) fn visit<V: Vector, const MIXED: bool>(
         &mut self,
         i: usize,
         own: usize,
@@ -146,57 +252,52 @@ impl Neighborhood {
         lists: &mut Lists<V>,
     ) -> Sums<V> {
         let x = around.positions[i];
-        self.search(x, own, around);
-        let Self { candidates, components, hits, count } = self;
-        lists.reserve(*count + LANES);
-        let place = x.to_array();
+        let count = self.search(x, own, around.reach_squared());
+        let padded = count.next_multiple_of(LANES);
+        lists.reserve(padded + LANES);
         let start = lists.used;
-        let present = Vec4::new(0.0, 1.0, 2.0, 3.0);
-        let far = 2.0 * around.kernel.support_radius();
+        let place = x.to_array().map(Vec4::splat);
+        // A copy, which no write to the lists can change.
+        let kernel = around.kernel.times(around.volume);
         let mut nearest = Vec4::INFINITY;
         let (mut weight, mut squares) = (Vec4::ZERO, Vec4::ZERO);
         let mut gradient = [Vec4::ZERO; 3];
-        for first in (0..*count).step_by(LANES) {
-            let mut offsets = [[0.0f32; LANES]; 3];
-            let mut indices = [0; LANES];
-            let mut lightness = [0.0f32; LANES];
-            let hits = &hits[first..first + LANES];
-            for lane in 0..LANES {
-                let hit = hits[lane] as usize;
-                for axis in 0..V::DIM {
-                    offsets[axis][lane] = components[axis][hit];
-                }
-                indices[lane] = candidates[hit];
-                lightness[lane] = around.lightness[indices[lane] as usize];
-            }
-            let mut vectors = [Vec4::ZERO; 3];
+        let hits = self.hits[..padded].as_chunks::<LANES>().0;
+        for (hits, (indices, bundles, weights)) in hits.iter().zip(lists.groups(start, padded)) {
+            let [x, y, z, bits] = transposed(hits.map(|hit| self.candidates[hit as usize]));
+            let mut vectors = [x, y, z];
+            *indices = bits.to_array().map(f32::to_bits);
             let mut squared = Vec4::ZERO;
-            // The last group is filled up with the particle itself, out of its own reach.
-            let missing = present.cmpge(Vec4::splat((*count - first) as f32));
             for axis in 0..V::DIM {
-                let offset = Vec4::splat(place[axis]) - Vec4::from_array(offsets[axis]);
-                vectors[axis] = Vec4::select(missing, Vec4::splat(far), offset);
+                vectors[axis] = place[axis] - vectors[axis];
                 squared += vectors[axis] * vectors[axis];
             }
-            let (weights, factors) = around.kernel.values_and_factors(squared);
-            let (weights, factors) = (weights * around.volume, factors * around.volume);
+            let (values, factors) = kernel.values_and_factors(squared);
             let mut square = Vec4::ZERO;
             for axis in 0..V::DIM {
                 vectors[axis] *= factors;
                 gradient[axis] += vectors[axis];
                 square += vectors[axis] * vectors[axis];
             }
-            weight += weights;
-            squares += square * Vec4::from_array(lightness);
+            weight += values;
+            if MIXED {
+                square *= Vec4::from_array(indices.map(|j| around.lightness[j as usize]));
+            }
+            squares += square;
             nearest = squared.min(nearest);
-            lists.write(start + first, &indices, weights, vectors);
+            if let Some(weights) = weights {
+                *weights = values.to_array();
+            }
+            V::bundle(vectors, values, bundles);
         }
+        // What fills up the last group is the particle itself.
+        lists.indices[start + count..][..LANES].fill(i as u32);
         lists.used = start + count.next_multiple_of(V::WIDTH);
         let sums = Sums {
-            count: *count as u32,
+            count: count as u32,
             weight: weight.element_sum(),
             gradient: V::from_array(gradient.map(Vec4::element_sum)),
-            squares: squares.element_sum(),
+            squares: squares.element_sum() * if MIXED { 1.0 } else { around.lightness[i] },
         };
         if around.kernel.is_coincident(nearest.min_element()) {
             part_coincident(i, start, sums, around, lists)
@@ -248,21 +349,24 @@ impl<V: Vector> Lists<V> {
         }
     }
 
-    /// Writes four entries from `at` on.
+    /// The entries from `start` on in groups: indices, gradients, and weights
+    /// where they are kept apart.
     #[inline(always)]
-    fn write(&mut self, at: usize, indices: &[u32; LANES], weights: Vec4, vectors: [Vec4; 3]) {
-        self.indices[at..at + LANES].copy_from_slice(indices);
-        if V::WEIGHTS_APART {
-            self.weights[at..at + LANES].copy_from_slice(&weights.to_array());
-        }
-        let bundles = at / V::WIDTH..(at + LANES) / V::WIDTH;
-        V::bundle(vectors, weights, &mut self.gradients[bundles]);
+    fn groups(
+        &mut self,
+        start: usize,
+        count: usize,
+    ) -> impl Iterator<Item = (&mut [u32; LANES], &mut [V::Bundle], Option<&mut [f32; LANES]>)>
+    {
+        let indices = self.indices[start..start + count].as_chunks_mut::<LANES>().0;
+        let bundles = &mut self.gradients[start / V::WIDTH..(start + count) / V::WIDTH];
+        let apart = if V::WEIGHTS_APART { start..start + count } else { 0..0 };
+        let mut weights = self.weights[apart].as_chunks_mut::<LANES>().0.iter_mut();
+        indices
+            .iter_mut()
+            .zip(bundles.chunks_exact_mut(LANES / V::WIDTH))
+            .map(move |(indices, bundles)| (indices, bundles, weights.next()))
     }
-}
-
-#[inline(always)]
-fn groups(values: &[f32]) -> &[[f32; LANES]] {
-    values.as_chunks::<LANES>().0
 }
 
 /// Gives the neighbours at the place of particle `i` a direction: replaces the

@@ -3,7 +3,7 @@
 mod wrapped;
 
 use super::grid::Rows;
-use super::neighborhood::{Lists, Neighborhood, Surroundings};
+use super::neighborhood::{LANES, Lists, Neighborhood, Surroundings};
 use super::parallel::{CHUNK, Threads, for_each_chunk};
 use super::vector::Vector;
 
@@ -83,7 +83,15 @@ impl<V: Vector> NeighborChunk<V> {
 
     /// Finds the neighbours of the chunk's particles, the first of which is
     /// `first`, and what follows from all positions.
-    fn find(&mut self, first: usize, around: &Surroundings<V>, results: Results<V>) {
+    ///
+    /// `MIXED` if the rest densities differ.
+    fn find<const MIXED: bool>(
+        &mut self,
+        first: usize,
+        points: &[V::Wide],
+        around: &Surroundings<V>,
+        results: Results<V>,
+    ) {
         let Surroundings { positions, grid, boundary, kernel, volume, .. } = *around;
         self.bundle_ends.clear();
         self.fluid_counts.clear();
@@ -95,7 +103,7 @@ impl<V: Vector> NeighborChunk<V> {
         fluid.used = 0;
         let (mut fluid_rows, mut boundary_rows) = (Rows::default(), Rows::default());
         let mut walled = false;
-        // Where the particles of the present cell start among the candidates.
+        // Place of the particle among the candidates.
         let mut own = 0;
         let mut cell = usize::MAX;
         for local in 0..results.densities.len() {
@@ -106,10 +114,11 @@ impl<V: Vector> NeighborChunk<V> {
                 grid.rows(x, &mut fluid_rows);
                 boundary.grid().rows(x, &mut boundary_rows);
                 walled = boundary_rows.points().next().is_some();
-                neighborhood.collect(positions, &fluid_rows);
-                own = fluid_rows.place_of(i);
+                let rest = i..grid.points_of(cell).end;
+                own = 0;
+                neighborhood.collect(positions, points, &fluid_rows, rest, around.reach_squared());
             }
-            let sums = neighborhood.visit(i, own, around, &mut fluid);
+            let sums = neighborhood.visit::<V, MIXED>(i, own, around, &mut fluid);
             own += 1;
             self.fluid_counts.push(sums.count);
             self.bundle_ends.push((fluid.used / V::WIDTH) as u32);
@@ -156,6 +165,8 @@ pub(crate) struct Results<'a, V> {
 /// Neighbour lists of all particles of a world.
 #[derive(Debug, Default)]
 pub(crate) struct NeighborLists<V: Vector> {
+    /// The positions, and a group of others behind them.
+    points: Vec<V::Wide>,
     chunks: Vec<NeighborChunk<V>>,
     used: usize,
 }
@@ -167,6 +178,12 @@ impl<V: Vector> NeighborLists<V> {
         if self.chunks.len() < self.used {
             self.chunks.resize_with(self.used, Default::default);
         }
+        self.points.resize(around.positions.len() + LANES, V::Wide::default());
+        let wide = self.points.chunks_mut(CHUNK).zip(around.positions.chunks(CHUNK));
+        for_each_chunk(threads, wide, |(points, positions)| {
+            points.iter_mut().zip(positions).for_each(|(point, &x)| *point = x.widen());
+        });
+        let points = &*self.points;
         let Results { densities, gradient_sums, diagonals, counts } = results;
         let chunks = self.chunks[..self.used]
             .iter_mut()
@@ -178,7 +195,11 @@ impl<V: Vector> NeighborLists<V> {
         for_each_chunk(threads, chunks, |(index, chunk)| {
             let ((((chunk, densities), gradient_sums), diagonals), counts) = chunk;
             let results = Results { densities, gradient_sums, diagonals, counts };
-            chunk.find(index * CHUNK, around, results);
+            if around.mixed {
+                chunk.find::<true>(index * CHUNK, points, around, results);
+            } else {
+                chunk.find::<false>(index * CHUNK, points, around, results);
+            }
         });
     }
 
@@ -195,7 +216,8 @@ impl<V: Vector> NeighborLists<V> {
 
     /// Bytes of all lists.
     pub(crate) fn bytes(&self) -> usize {
-        self.chunks.iter().map(NeighborChunk::bytes).sum()
+        size_of::<V::Wide>() * self.points.capacity()
+            + self.chunks.iter().map(NeighborChunk::bytes).sum::<usize>()
     }
 }
 
@@ -288,6 +310,7 @@ mod tests {
             boundary: &boundary,
             kernel: &kernel,
             volume: 0.5,
+            mixed: false,
         };
         let results = Results {
             densities: &mut densities,

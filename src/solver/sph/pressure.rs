@@ -16,8 +16,8 @@
 //! such that dt times the rate of a equals the source, or exceeds it where kappa = 0;
 //! where negative pressures are allowed, for any kappa such that it equals it.
 
-use super::FluidWorld;
 use super::packed::Packed;
+use super::{FluidWorld, mixed};
 use crate::solver::grid::CellGrid;
 use crate::solver::neighbors::{Bundles, NeighborLists};
 use crate::solver::parallel::{CHUNK, Threads, for_each_chunk, ordered_sum};
@@ -148,11 +148,8 @@ impl<V: Vector> FluidWorld<V> {
             solver => {
                 let two_level = solver == PressureSolver::TwoLevel && settings.needs_coarse_grid();
                 let coarse = two_level.then_some(coarse);
-                let mut densities = bodies.iter().map(|body| body.material.rest_density);
-                let first = densities.next();
-                let mixed = densities.any(|density| Some(density) != first);
                 let relaxation = settings.dfsph.over_relaxation;
-                system.sweeps(coarse, mixed, relaxation, stopping)
+                system.sweeps(coarse, mixed(bodies), relaxation, stopping)
             }
         };
         self.apply_pressure(impulses, scale, dt, threads);
