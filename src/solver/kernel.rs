@@ -94,6 +94,11 @@ impl<V: Vector> CubicSpline<V> {
         (values, slopes / distances.max(Vec4::splat(f32::MIN_POSITIVE)))
     }
 
+    /// The factor that makes grad W of an offset, by its squared length in m².
+    pub(crate) fn factor(&self, distance_squared: f32) -> f32 {
+        self.values_and_factors(Vec4::splat(distance_squared)).1.x
+    }
+
     /// Whether a pair at a squared distance in m² counts as being at one point.
     #[inline(always)]
     pub fn is_coincident(&self, distance_squared: f32) -> bool {

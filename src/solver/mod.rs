@@ -10,6 +10,7 @@ pub mod kernel;
 mod lanes;
 mod neighborhood;
 pub mod neighbors;
+mod offsets;
 pub mod parallel;
 pub mod parameter;
 pub mod particles;

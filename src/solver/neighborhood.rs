@@ -8,6 +8,7 @@ use bevy_math::{Mat4, Vec4};
 use super::boundary::BoundarySet;
 use super::grid::{CellGrid, Rows};
 use super::kernel::{CubicSpline, REACH_SQUARED};
+use super::lanes::{Apart, WIDTH};
 use super::vector::Vector;
 
 /// Neighbours evaluated together.
@@ -124,9 +125,8 @@ fn append(hits: &mut [u32], found: &mut usize, first: u32, mask: u32) {
 
 impl Neighborhood {
     /// Takes what the rows around a cell hold within reach of the box around the
-    /// particles `own` of the cell, which are among them. `points` are the
-    /// positions with a group less one of any value behind them. These
-    /// come first among the candidates.
+    /// particles `own` of the cell, which are among them and come first.
+    /// `points` are the positions with a group of any value behind them.
     pub(crate) fn collect<V: Vector>(
         &mut self,
         positions: &[V],
@@ -263,7 +263,7 @@ impl Neighborhood {
         let (mut weight, mut squares) = (Vec4::ZERO, Vec4::ZERO);
         let mut gradient = [Vec4::ZERO; 3];
         let hits = self.hits[..padded].as_chunks::<LANES>().0;
-        for (hits, (indices, bundles, weights)) in hits.iter().zip(lists.groups(start, padded)) {
+        for (hits, ((indices, weights), bundles)) in hits.iter().zip(lists.groups(start, padded)) {
             let [x, y, z, bits] = transposed(hits.map(|hit| self.candidates[hit as usize]));
             let mut vectors = [x, y, z];
             *indices = bits.to_array().map(f32::to_bits);
@@ -285,14 +285,12 @@ impl Neighborhood {
             }
             squares += square;
             nearest = squared.min(nearest);
-            if let Some(weights) = weights {
-                *weights = values.to_array();
-            }
-            V::bundle(vectors, values, bundles);
+            *weights = values.to_array();
+            V::bundle(vectors, factors, bundles);
         }
         // What fills up the last group is the particle itself.
         lists.indices[start + count..][..LANES].fill(i as u32);
-        lists.used = start + count.next_multiple_of(V::WIDTH);
+        lists.used = start + count.next_multiple_of(WIDTH);
         let sums = Sums {
             count: count as u32,
             weight: weight.element_sum(),
@@ -312,10 +310,12 @@ impl Neighborhood {
 pub(crate) struct Lists<V: Vector> {
     /// Sorted indices of neighbours.
     pub(crate) indices: Vec<u32>,
-    /// V0 W, where it is kept apart.
+    /// V0 W.
     pub(crate) weights: Vec<f32>,
-    /// V0 grad W, or both.
+    /// V0 grad W.
     pub(crate) gradients: Vec<V::Bundle>,
+    /// Gradients that are no factor of an offset.
+    pub(crate) apart: Vec<Apart<V>>,
     /// Entries in use; beyond them there is room.
     pub(crate) used: usize,
 }
@@ -325,10 +325,12 @@ impl<V: Vector> Lists<V> {
     pub(crate) fn bytes(&self) -> usize {
         4 * (self.indices.capacity() + self.weights.capacity())
             + size_of::<V::Bundle>() * self.gradients.capacity()
+            + size_of::<Apart<V>>() * self.apart.capacity()
     }
 
+    /// Makes room for so many entries more.
     #[inline(always)]
-    fn reserve(&mut self, more: usize) {
+    pub(crate) fn reserve(&mut self, more: usize) {
         if self.indices.len() < self.used + more {
             self.grow(self.used + more);
         }
@@ -343,29 +345,21 @@ impl<V: Vector> Lists<V> {
         }
         let room = (least + least / SLACK).next_multiple_of(LANES);
         grow(&mut self.indices, room);
-        grow(&mut self.gradients, room / V::WIDTH);
-        if V::WEIGHTS_APART {
-            grow(&mut self.weights, room);
-        }
+        grow(&mut self.gradients, room / WIDTH);
+        grow(&mut self.weights, room);
     }
 
-    /// The entries from `start` on in groups: indices, gradients, and weights
-    /// where they are kept apart.
+    /// The entries from `start` on in groups: indices, weights and gradients.
     #[inline(always)]
     fn groups(
         &mut self,
         start: usize,
         count: usize,
-    ) -> impl Iterator<Item = (&mut [u32; LANES], &mut [V::Bundle], Option<&mut [f32; LANES]>)>
-    {
+    ) -> impl Iterator<Item = ((&mut [u32; LANES], &mut [f32; LANES]), &mut [V::Bundle])> {
         let indices = self.indices[start..start + count].as_chunks_mut::<LANES>().0;
-        let bundles = &mut self.gradients[start / V::WIDTH..(start + count) / V::WIDTH];
-        let apart = if V::WEIGHTS_APART { start..start + count } else { 0..0 };
-        let mut weights = self.weights[apart].as_chunks_mut::<LANES>().0.iter_mut();
-        indices
-            .iter_mut()
-            .zip(bundles.chunks_exact_mut(LANES / V::WIDTH))
-            .map(move |(indices, bundles)| (indices, bundles, weights.next()))
+        let weights = self.weights[start..start + count].as_chunks_mut::<LANES>().0;
+        let bundles = &mut self.gradients[start / WIDTH..(start + count) / WIDTH];
+        indices.iter_mut().zip(weights).zip(bundles.chunks_exact_mut(LANES / WIDTH))
     }
 }
 
@@ -380,26 +374,30 @@ fn part_coincident<V: Vector>(
     lists: &mut Lists<V>,
 ) -> Sums<V> {
     let (positions, places) = (around.positions, around.places);
+    let kernel = around.kernel.times(around.volume);
     (sums.gradient, sums.squares) = (V::ZERO, 0.0);
     for at in (start..lists.used).step_by(LANES) {
-        let (mut vectors, mut weights) = ([[0.0; LANES]; 3], [0.0; LANES]);
+        let (mut vectors, mut factors) = ([[0.0; LANES]; 3], [0.0; LANES]);
         for lane in 0..LANES.min(lists.used - at) {
             let j = lists.indices[at + lane] as usize;
             if j == i {
                 continue;
             }
             let offset = positions[i] - positions[j];
-            let gradient =
-                around.kernel.pair_gradient(offset, places[i], places[j]) * around.volume;
+            let gradient = kernel.pair_gradient(offset, places[i], places[j]);
             sums.gradient += gradient;
             sums.squares += gradient.length_squared() * around.lightness[j];
-            weights[lane] = around.kernel.value(offset.length_squared()) * around.volume;
+            if !kernel.is_coincident(offset.length_squared()) {
+                factors[lane] = kernel.factor(offset.length_squared());
+            } else if V::FACTORS {
+                lists.apart.push(Apart { of: i as u32, neighbor: j as u32, gradient });
+            }
             for (component, value) in vectors.iter_mut().zip(gradient.to_array()) {
                 component[lane] = value;
             }
         }
-        let (vectors, weights) = (vectors.map(Vec4::from_array), Vec4::from_array(weights));
-        V::bundle(vectors, weights, &mut lists.gradients[at / V::WIDTH..(at + LANES) / V::WIDTH]);
+        let (vectors, factors) = (vectors.map(Vec4::from_array), Vec4::from_array(factors));
+        V::bundle(vectors, factors, &mut lists.gradients[at / WIDTH..(at + LANES) / WIDTH]);
     }
     sums
 }

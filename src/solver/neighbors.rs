@@ -2,7 +2,10 @@
 
 mod wrapped;
 
+use core::ops::Range;
+
 use super::grid::Rows;
+use super::lanes::{Apart, WIDTH};
 use super::neighborhood::{LANES, Lists, Neighborhood, Surroundings};
 use super::parallel::{CHUNK, Threads, for_each_chunk};
 use super::vector::Vector;
@@ -35,43 +38,63 @@ pub(crate) struct Bundles<'a, V: Vector> {
     /// Sorted indices, whole bundles.
     pub(crate) indices: &'a [u32],
     /// V0 grad W.
-    pub(crate) gradients: &'a [V::Bundle],
-    /// V0 W, where it is kept apart.
+    pub(crate) gradients: V::Gradients<'a>,
+    /// V0 W.
     pub(crate) weights: &'a [f32],
 }
 
-impl<V: Vector> NeighborChunk<V> {
-    #[inline(always)]
-    fn span(ends: &[u32], local: usize) -> core::ops::Range<usize> {
-        let start = if local == 0 { 0 } else { ends[local - 1] };
-        start as usize..ends[local] as usize
-    }
+/// The lists of a chunk of particles, to be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChunkLists<'a, V: Vector> {
+    chunk: &'a NeighborChunk<V>,
+    points: &'a [V::Wide],
+    /// The chunk's first particle.
+    first: usize,
+}
 
+fn span(ends: &[u32], local: usize) -> Range<usize> {
+    let start = if local == 0 { 0 } else { ends[local - 1] };
+    start as usize..ends[local] as usize
+}
+
+impl<'a, V: Vector> ChunkLists<'a, V> {
     /// Fluid neighbours of the chunk's particle `local`.
     #[inline(always)]
-    pub(crate) fn fluid(&self, local: usize) -> &[u32] {
-        let start = Self::span(&self.bundle_ends, local).start * V::WIDTH;
-        &self.fluid.indices[start..start + self.fluid_counts[local] as usize]
+    pub(crate) fn fluid(&self, local: usize) -> &'a [u32] {
+        let start = span(&self.chunk.bundle_ends, local).start * WIDTH;
+        &self.chunk.fluid.indices[start..start + self.chunk.fluid_counts[local] as usize]
     }
 
     /// Boundary neighbours of the chunk's particle `local`.
     #[inline(always)]
-    pub(crate) fn boundary(&self, local: usize) -> &[u32] {
-        &self.boundary[Self::span(&self.boundary_ends, local)]
+    pub(crate) fn boundary(&self, local: usize) -> &'a [u32] {
+        &self.chunk.boundary[span(&self.chunk.boundary_ends, local)]
     }
 
     /// Fluid neighbours with their kernel values and gradients.
     #[inline(always)]
-    pub(crate) fn bundles(&self, local: usize) -> Bundles<'_, V> {
-        let span = Self::span(&self.bundle_ends, local);
-        let places = span.start * V::WIDTH..span.end * V::WIDTH;
+    pub(crate) fn bundles(&self, local: usize) -> Bundles<'a, V> {
+        let span = span(&self.chunk.bundle_ends, local);
+        let places = span.start * WIDTH..span.end * WIDTH;
+        let fluid = &self.chunk.fluid;
+        let own = self.first + local;
+        let apart = if fluid.apart.is_empty() { &[] } else { apart_of(&fluid.apart, own) };
         Bundles {
-            indices: &self.fluid.indices[places.clone()],
-            gradients: &self.fluid.gradients[span],
-            weights: if V::WEIGHTS_APART { &self.fluid.weights[places] } else { &[] },
+            indices: &fluid.indices[places.clone()],
+            gradients: V::gradients(&fluid.gradients[span], self.points, own, apart),
+            weights: &fluid.weights[places],
         }
     }
+}
 
+#[cold]
+fn apart_of<V>(apart: &[Apart<V>], own: usize) -> &[Apart<V>] {
+    let start = apart.partition_point(|apart| (apart.of as usize) < own);
+    let end = apart.partition_point(|apart| apart.of as usize <= own);
+    &apart[start..end]
+}
+
+impl<V: Vector> NeighborChunk<V> {
     /// Bytes of all lists.
     fn bytes(&self) -> usize {
         let words = self.bundle_ends.capacity()
@@ -101,6 +124,7 @@ impl<V: Vector> NeighborChunk<V> {
         let mut fluid = core::mem::take(&mut self.fluid);
         let mut neighborhood = core::mem::take(&mut self.neighborhood);
         fluid.used = 0;
+        fluid.apart.clear();
         let (mut fluid_rows, mut boundary_rows) = (Rows::default(), Rows::default());
         let mut walled = false;
         // Place of the particle among the candidates.
@@ -121,7 +145,7 @@ impl<V: Vector> NeighborChunk<V> {
             let sums = neighborhood.visit::<V, MIXED>(i, own, around, &mut fluid);
             own += 1;
             self.fluid_counts.push(sums.count);
-            self.bundle_ends.push((fluid.used / V::WIDTH) as u32);
+            self.bundle_ends.push((fluid.used / WIDTH) as u32);
 
             let mut density = kernel.center() * volume + sums.weight;
             let mut gradient_sum = sums.gradient;
@@ -174,6 +198,23 @@ pub(crate) struct NeighborLists<V: Vector> {
 impl<V: Vector> NeighborLists<V> {
     /// Finds the neighbours of all particles, and what follows from their positions.
     pub(crate) fn find(&mut self, threads: Threads, around: &Surroundings<V>, results: Results<V>) {
+        self.for_each(threads, around, results, |chunk, first, points, results| {
+            if around.mixed {
+                chunk.find::<true>(first, points, around, results);
+            } else {
+                chunk.find::<false>(first, points, around, results);
+            }
+        });
+    }
+
+    /// Calls `search` with each chunk, its first particle and its results.
+    fn for_each(
+        &mut self,
+        threads: Threads,
+        around: &Surroundings<V>,
+        results: Results<V>,
+        search: impl Fn(&mut NeighborChunk<V>, usize, &[V::Wide], Results<V>) + Sync,
+    ) {
         self.used = around.positions.len().div_ceil(CHUNK);
         if self.chunks.len() < self.used {
             self.chunks.resize_with(self.used, Default::default);
@@ -195,23 +236,23 @@ impl<V: Vector> NeighborLists<V> {
         for_each_chunk(threads, chunks, |(index, chunk)| {
             let ((((chunk, densities), gradient_sums), diagonals), counts) = chunk;
             let results = Results { densities, gradient_sums, diagonals, counts };
-            if around.mixed {
-                chunk.find::<true>(index * CHUNK, points, around, results);
-            } else {
-                chunk.find::<false>(index * CHUNK, points, around, results);
-            }
+            search(chunk, index * CHUNK, points, results);
         });
     }
 
     /// The chunks of the particles, in order.
-    pub(crate) fn chunks(&self) -> &[NeighborChunk<V>] {
-        &self.chunks[..self.used]
+    pub(crate) fn chunks(&self) -> impl ExactSizeIterator<Item = ChunkLists<'_, V>> + Send {
+        let points = &*self.points;
+        let chunks = self.chunks[..self.used].iter().enumerate();
+        chunks.map(move |(index, chunk)| ChunkLists { chunk, points, first: index * CHUNK })
     }
 
     /// The chunk of a particle and the particle's place in it.
     #[inline(always)]
-    pub(crate) fn of(&self, particle: usize) -> (&NeighborChunk<V>, usize) {
-        (&self.chunks[particle / CHUNK], particle % CHUNK)
+    pub(crate) fn of(&self, particle: usize) -> (ChunkLists<'_, V>, usize) {
+        let local = particle % CHUNK;
+        let chunk = &self.chunks[particle / CHUNK];
+        (ChunkLists { chunk, points: &self.points, first: particle - local }, local)
     }
 
     /// Bytes of all lists.

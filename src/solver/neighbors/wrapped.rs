@@ -5,13 +5,11 @@ use bevy_math::Vec4;
 
 use super::{NeighborChunk, NeighborLists, Results};
 use crate::solver::grid::Rows;
-use crate::solver::neighborhood::Surroundings;
-use crate::solver::parallel::{CHUNK, Threads, for_each_chunk};
+use crate::solver::lanes::{Apart, WIDTH};
+use crate::solver::neighborhood::{LANES, Surroundings};
+use crate::solver::parallel::Threads;
 use crate::solver::periodic::Periodic;
 use crate::solver::vector::Vector;
-
-/// Entries that lists are written in.
-const GROUP: usize = 4;
 
 impl<V: Vector> NeighborLists<V> {
     /// [`NeighborLists::find`] within periodic borders, which the positions are wrapped into.
@@ -22,22 +20,8 @@ impl<V: Vector> NeighborLists<V> {
         periodic: &Periodic,
         results: Results<V>,
     ) {
-        self.used = around.positions.len().div_ceil(CHUNK);
-        if self.chunks.len() < self.used {
-            self.chunks.resize_with(self.used, Default::default);
-        }
-        let Results { densities, gradient_sums, diagonals, counts } = results;
-        let chunks = self.chunks[..self.used]
-            .iter_mut()
-            .zip(densities.chunks_mut(CHUNK))
-            .zip(gradient_sums.chunks_mut(CHUNK))
-            .zip(diagonals.chunks_mut(CHUNK))
-            .zip(counts.chunks_mut(CHUNK))
-            .enumerate();
-        for_each_chunk(threads, chunks, |(index, chunk)| {
-            let ((((chunk, densities), gradient_sums), diagonals), counts) = chunk;
-            let results = Results { densities, gradient_sums, diagonals, counts };
-            chunk.find_wrapped(index * CHUNK, around, periodic, results);
+        self.for_each(threads, around, results, |chunk, first, _, results| {
+            chunk.find_wrapped(first, around, periodic, results);
         });
     }
 }
@@ -56,6 +40,7 @@ impl<V: Vector> NeighborChunk<V> {
         self.boundary.clear();
         self.boundary_ends.clear();
         self.fluid.used = 0;
+        self.fluid.apart.clear();
         let reach_squared = around.reach_squared();
         // Wider than a cell, so that no image is missed by rounding.
         let reach = 1.01 * kernel.support_radius();
@@ -66,12 +51,13 @@ impl<V: Vector> NeighborChunk<V> {
             let mut density = kernel.center() * volume;
             let (mut gradient_sum, mut squares) = (V::ZERO, 0.0);
             let (mut count, walls) = (0, self.boundary.len());
-            let (mut indices, mut weights) = ([i as u32; GROUP], [0.0; GROUP]);
-            let mut components = [[0.0; GROUP]; 3];
+            let (mut indices, mut weights) = ([i as u32; LANES], [0.0; LANES]);
+            let (mut components, mut factors) = ([[0.0; LANES]; 3], [0.0; LANES]);
             periodic.for_each_image(x, reach, |image| {
                 grid.rows(image, &mut rows);
                 for j in rows.points().filter(|&j| j != i) {
-                    let offset = periodic.offset(x - positions[j]);
+                    let plain = x - positions[j];
+                    let offset = periodic.offset(plain);
                     let squared = offset.length_squared();
                     if squared >= reach_squared {
                         continue;
@@ -81,16 +67,22 @@ impl<V: Vector> NeighborChunk<V> {
                     density += weight;
                     gradient_sum += gradient;
                     squares += gradient.length_squared() * around.lightness[j];
-                    let lane = count % GROUP;
+                    let lane = count % LANES;
+                    if offset == plain && !kernel.is_coincident(squared) {
+                        factors[lane] = kernel.factor(squared) * volume;
+                    } else if V::FACTORS {
+                        // No factor of the offset between the two positions.
+                        self.fluid.apart.push(Apart { of: i as u32, neighbor: j as u32, gradient });
+                    }
                     (indices[lane], weights[lane]) = (j as u32, weight);
                     for (component, value) in components.iter_mut().zip(gradient.to_array()) {
                         component[lane] = value;
                     }
                     count += 1;
-                    if count % GROUP == 0 {
-                        self.push(&indices, &weights, &components);
-                        (indices, weights) = ([i as u32; GROUP], [0.0; GROUP]);
-                        components = [[0.0; GROUP]; 3];
+                    if count % LANES == 0 {
+                        self.push(&indices, &weights, &components, &factors);
+                        (indices, weights) = ([i as u32; LANES], [0.0; LANES]);
+                        (components, factors) = ([[0.0; LANES]; 3], [0.0; LANES]);
                     }
                 }
                 boundary.grid().rows(image, &mut rows);
@@ -106,12 +98,12 @@ impl<V: Vector> NeighborChunk<V> {
                     }
                 }
             });
-            if count % GROUP != 0 {
-                self.push(&indices, &weights, &components);
-                self.fluid.used -= GROUP - (count % GROUP).next_multiple_of(V::WIDTH);
+            if count % LANES != 0 {
+                self.push(&indices, &weights, &components, &factors);
+                self.fluid.used -= LANES - (count % LANES).next_multiple_of(WIDTH);
             }
             self.fluid_counts.push(count as u32);
-            self.bundle_ends.push((self.fluid.used / V::WIDTH) as u32);
+            self.bundle_ends.push((self.fluid.used / WIDTH) as u32);
             self.boundary_ends.push(self.boundary.len() as u32);
             results.densities[local] = density;
             results.gradient_sums[local] = gradient_sum;
@@ -124,26 +116,18 @@ impl<V: Vector> NeighborChunk<V> {
     /// Appends a group of entries.
     fn push(
         &mut self,
-        indices: &[u32; GROUP],
-        weights: &[f32; GROUP],
-        components: &[[f32; GROUP]; 3],
+        indices: &[u32; LANES],
+        weights: &[f32; LANES],
+        components: &[[f32; LANES]; 3],
+        factors: &[f32; LANES],
     ) {
         let lists = &mut self.fluid;
-        let (start, end) = (lists.used, lists.used + GROUP);
-        if lists.indices.len() < end {
-            let room = (end + end / 8).next_multiple_of(GROUP);
-            lists.indices.resize(room, 0);
-            lists.gradients.resize(room / V::WIDTH, V::Bundle::default());
-            if V::WEIGHTS_APART {
-                lists.weights.resize(room, 0.0);
-            }
-        }
+        lists.reserve(LANES);
+        let (start, end) = (lists.used, lists.used + LANES);
         lists.indices[start..end].copy_from_slice(indices);
-        if V::WEIGHTS_APART {
-            lists.weights[start..end].copy_from_slice(weights);
-        }
-        let bundles = &mut lists.gradients[start / V::WIDTH..end / V::WIDTH];
-        V::bundle(components.map(Vec4::from_array), Vec4::from_array(*weights), bundles);
+        lists.weights[start..end].copy_from_slice(weights);
+        let bundles = &mut lists.gradients[start / WIDTH..end / WIDTH];
+        V::bundle(components.map(Vec4::from_array), Vec4::from_array(*factors), bundles);
         lists.used = end;
     }
 }

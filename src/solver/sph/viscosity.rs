@@ -32,7 +32,6 @@ pub(super) fn accelerations<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
             let list = chunk.bundles(local);
             let sum = V::sum_difference(
                 list.weights,
-                list.gradients,
                 list.indices,
                 inverse_densities,
                 velocities,
