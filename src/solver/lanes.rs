@@ -7,6 +7,8 @@
 
 use bevy_math::{Vec2, Vec4};
 
+use super::listed::{Listed, Values};
+
 /// How the hot loops hold vectors and lists. Implemented with [`Vector`](super::vector::Vector).
 pub trait Lanes: Sized {
     /// A vector of a size that is read with one instruction.
@@ -28,6 +30,7 @@ pub trait Lanes: Sized {
     /// factors times the offsets between `points`, and those of `apart`.
     fn gradients<'a>(
         bundles: &'a [Self::Bundle],
+        neighbors: Listed<'a>,
         points: &'a [Self::Wide],
         own: usize,
         apart: &'a [Apart<Self>],
@@ -46,24 +49,14 @@ pub trait Lanes: Sized {
     fn bundle(components: [Vec4; 3], factors: Vec4, bundles: &mut [Self::Bundle]);
 
     /// Calls `work` with each neighbour and its gradient, padding included.
-    fn for_each_gradient(
-        gradients: Self::Gradients<'_>,
-        neighbors: &[u32],
-        work: impl FnMut(usize, Self),
-    );
+    fn for_each_gradient(gradients: Self::Gradients<'_>, work: impl FnMut(usize, Self));
 
     /// Sum of g_ij . u_j, where u starts at the particle `first`.
-    fn sum_dot(
-        gradients: Self::Gradients<'_>,
-        neighbors: &[u32],
-        u: &[Self::Wide],
-        first: usize,
-    ) -> f32;
+    fn sum_dot(gradients: Self::Gradients<'_>, u: &[Self::Wide], first: usize) -> f32;
 
     /// As [`Lanes::sum_dot`]; keeps what it takes time to find once more.
     fn sum_dot_keeping(
         gradients: Self::Gradients<'_>,
-        neighbors: &[u32],
         u: &[Self::Wide],
         first: usize,
         kept: &mut Self::Kept,
@@ -72,7 +65,6 @@ pub trait Lanes: Sized {
     /// As [`Lanes::scatter`], of the list last summed up.
     fn scatter_kept(
         gradients: Self::Gradients<'_>,
-        neighbors: &[u32],
         amount: f32,
         u: &mut [Self::Wide],
         first: usize,
@@ -80,30 +72,23 @@ pub trait Lanes: Sized {
     );
 
     /// Sum of g_ij s_j.
-    fn sum_scaled(gradients: Self::Gradients<'_>, neighbors: &[u32], s: &[f32]) -> Self;
+    fn sum_scaled(gradients: Self::Gradients<'_>, s: &[f32]) -> Self;
 
     /// Sum of w_ij s_j (u_j - own).
     fn sum_difference(
         weights: &[f32],
-        neighbors: &[u32],
+        neighbors: Listed<'_>,
         s: &[f32],
         u: &[Self::Wide],
         own: Self::Wide,
     ) -> Self;
 
     /// Adds g_ij `amount` to each u_j, where u starts at the particle `first`.
-    fn scatter(
-        gradients: Self::Gradients<'_>,
-        neighbors: &[u32],
-        amount: f32,
-        u: &mut [Self::Wide],
-        first: usize,
-    );
+    fn scatter(gradients: Self::Gradients<'_>, amount: f32, u: &mut [Self::Wide], first: usize);
 
     /// Adds g_ij `amount` s_j to each u_j, where u starts at the particle `first`.
     fn scatter_scaled(
         gradients: Self::Gradients<'_>,
-        neighbors: &[u32],
         amount: f32,
         s: &[f32],
         u: &mut [Self::Wide],
@@ -125,15 +110,30 @@ pub struct Apart<V> {
     pub(crate) gradient: V,
 }
 
-/// The pairs of a padded list.
-#[inline(always)]
-pub(super) fn pairs(list: &[u32]) -> impl Iterator<Item = (usize, usize)> + '_ {
-    list.as_chunks::<2>().0.iter().map(|&[a, b]| (a as usize, b as usize))
-}
-
 #[inline(always)]
 fn join(a: Vec2, b: Vec2) -> Vec4 {
     Vec4::new(a.x, a.y, b.x, b.y)
+}
+
+/// The vectors of two neighbours, side by side.
+///
+/// # Safety
+/// Both must be in the list that `u` was made for.
+#[inline(always)]
+unsafe fn both(u: &Values<'_, Vec2>, (a, b): (usize, usize)) -> Vec4 {
+    // SAFETY: as above.
+    unsafe { join(u.get(a), u.get(b)) }
+}
+
+/// The numbers of two neighbours, each twice.
+///
+/// # Safety
+/// Both must be in the list that `s` was made for.
+#[inline(always)]
+unsafe fn twice_both(s: &Values<'_, f32>, (a, b): (usize, usize)) -> Vec4 {
+    // SAFETY: as above.
+    let (a, b) = unsafe { (s.get(a), s.get(b)) };
+    Vec4::new(a, a, b, b)
 }
 
 #[inline(always)]
@@ -141,21 +141,36 @@ fn fold(sum: Vec4) -> Vec2 {
     Vec2::new(sum.x + sum.z, sum.y + sum.w)
 }
 
+/// Gradients in the plane, two to a register.
+#[derive(Clone, Copy, Debug)]
+pub struct FlatGradients<'a> {
+    gradients: &'a [Vec4],
+    neighbors: Listed<'a>,
+}
+
+impl<'a> FlatGradients<'a> {
+    #[inline(always)]
+    fn pairs(self) -> impl Iterator<Item = (Vec4, (usize, usize))> + 'a {
+        self.gradients.iter().copied().zip(self.neighbors.pairs())
+    }
+}
+
 impl Lanes for Vec2 {
     type Wide = Vec2;
     type Bundle = Vec4;
-    type Gradients<'a> = &'a [Vec4];
+    type Gradients<'a> = FlatGradients<'a>;
     type Kept = ();
     const FACTORS: bool = false;
 
     #[inline(always)]
     fn gradients<'a>(
-        bundles: &'a [Vec4],
+        gradients: &'a [Vec4],
+        neighbors: Listed<'a>,
         _: &'a [Vec2],
         _: usize,
         _: &'a [Apart<Vec2>],
-    ) -> &'a [Vec4] {
-        bundles
+    ) -> FlatGradients<'a> {
+        FlatGradients { gradients, neighbors }
     }
 
     #[inline(always)]
@@ -180,52 +195,48 @@ impl Lanes for Vec2 {
     }
 
     #[inline(always)]
-    fn for_each_gradient(gradients: &[Vec4], neighbors: &[u32], mut work: impl FnMut(usize, Self)) {
-        for (&gradient, (a, b)) in gradients.iter().zip(pairs(neighbors)) {
+    fn for_each_gradient(gradients: FlatGradients<'_>, mut work: impl FnMut(usize, Self)) {
+        for (gradient, (a, b)) in gradients.pairs() {
             work(a, Vec2::new(gradient.x, gradient.y));
             work(b, Vec2::new(gradient.z, gradient.w));
         }
     }
 
     #[inline(always)]
-    fn sum_dot(gradients: &[Vec4], neighbors: &[u32], u: &[Vec2], first: usize) -> f32 {
+    fn sum_dot(gradients: FlatGradients<'_>, u: &[Vec2], first: usize) -> f32 {
+        let u = gradients.neighbors.of(u, first);
         let mut sum = Vec4::ZERO;
-        for (&gradient, (a, b)) in gradients.iter().zip(pairs(neighbors)) {
-            sum += gradient * join(u[a.wrapping_sub(first)], u[b.wrapping_sub(first)]);
+        for (gradient, pair) in gradients.pairs() {
+            // SAFETY: `u` is the list's.
+            sum += gradient * unsafe { both(&u, pair) };
         }
         let folded = fold(sum);
         folded.x + folded.y
     }
 
     #[inline(always)]
-    fn sum_dot_keeping(
-        gradients: &[Vec4],
-        neighbors: &[u32],
-        u: &[Vec2],
-        first: usize,
-        (): &mut (),
-    ) -> f32 {
-        Self::sum_dot(gradients, neighbors, u, first)
+    fn sum_dot_keeping(gradients: FlatGradients<'_>, u: &[Vec2], first: usize, (): &mut ()) -> f32 {
+        Self::sum_dot(gradients, u, first)
     }
 
     #[inline(always)]
     fn scatter_kept(
-        gradients: &[Vec4],
-        neighbors: &[u32],
+        gradients: FlatGradients<'_>,
         amount: f32,
         u: &mut [Vec2],
         first: usize,
         (): &(),
     ) {
-        Self::scatter(gradients, neighbors, amount, u, first);
+        Self::scatter(gradients, amount, u, first);
     }
 
     #[inline(always)]
-    fn sum_scaled(gradients: &[Vec4], neighbors: &[u32], s: &[f32]) -> Vec2 {
+    fn sum_scaled(gradients: FlatGradients<'_>, s: &[f32]) -> Vec2 {
+        let s = gradients.neighbors.of(s, 0);
         let mut sum = Vec4::ZERO;
-        for (&gradient, (a, b)) in gradients.iter().zip(pairs(neighbors)) {
-            let (a, b) = (s[a], s[b]);
-            sum += gradient * Vec4::new(a, a, b, b);
+        for (gradient, pair) in gradients.pairs() {
+            // SAFETY: `s` is the list's.
+            sum += gradient * unsafe { twice_both(&s, pair) };
         }
         fold(sum)
     }
@@ -233,43 +244,53 @@ impl Lanes for Vec2 {
     #[inline(always)]
     fn sum_difference(
         weights: &[f32],
-        neighbors: &[u32],
+        neighbors: Listed<'_>,
         s: &[f32],
         u: &[Vec2],
         own: Vec2,
     ) -> Vec2 {
+        let (s, u) = (neighbors.of(s, 0), neighbors.of(u, 0));
         let own = join(own, own);
         let mut sum = Vec4::ZERO;
-        for (&[v, w], (a, b)) in weights.as_chunks::<2>().0.iter().zip(pairs(neighbors)) {
-            let (v, w) = (v * s[a], w * s[b]);
-            sum += (join(u[a], u[b]) - own) * Vec4::new(v, v, w, w);
+        for (&[v, w], pair) in weights.as_chunks::<WIDTH>().0.iter().zip(neighbors.pairs()) {
+            // SAFETY: `s` and `u` are the list's.
+            let (s, u) = unsafe { (twice_both(&s, pair), both(&u, pair)) };
+            sum += (u - own) * (Vec4::new(v, v, w, w) * s);
         }
         fold(sum)
     }
 
     #[inline(always)]
-    fn scatter(gradients: &[Vec4], neighbors: &[u32], amount: f32, u: &mut [Vec2], first: usize) {
-        for (&gradient, (a, b)) in gradients.iter().zip(pairs(neighbors)) {
+    fn scatter(gradients: FlatGradients<'_>, amount: f32, u: &mut [Vec2], first: usize) {
+        let mut u = gradients.neighbors.of_mut(u, first);
+        for (gradient, (a, b)) in gradients.pairs() {
             let added = gradient * amount;
-            u[a.wrapping_sub(first)] += Vec2::new(added.x, added.y);
-            u[b.wrapping_sub(first)] += Vec2::new(added.z, added.w);
+            // SAFETY: `u` is the list's.
+            unsafe {
+                u.change(a, |u| u + Vec2::new(added.x, added.y));
+                u.change(b, |u| u + Vec2::new(added.z, added.w));
+            }
         }
     }
 
     #[inline(always)]
     fn scatter_scaled(
-        gradients: &[Vec4],
-        neighbors: &[u32],
+        gradients: FlatGradients<'_>,
         amount: f32,
         s: &[f32],
         u: &mut [Vec2],
         first: usize,
     ) {
-        for (&gradient, (a, b)) in gradients.iter().zip(pairs(neighbors)) {
-            let (v, w) = (amount * s[a], amount * s[b]);
-            let added = gradient * Vec4::new(v, v, w, w);
-            u[a.wrapping_sub(first)] += Vec2::new(added.x, added.y);
-            u[b.wrapping_sub(first)] += Vec2::new(added.z, added.w);
+        let s = gradients.neighbors.of(s, 0);
+        let mut u = gradients.neighbors.of_mut(u, first);
+        for (gradient, (a, b)) in gradients.pairs() {
+            // SAFETY: `s` is the list's.
+            let added = gradient * (unsafe { twice_both(&s, (a, b)) } * amount);
+            // SAFETY: `u` is the list's.
+            unsafe {
+                u.change(a, |u| u + Vec2::new(added.x, added.y));
+                u.change(b, |u| u + Vec2::new(added.z, added.w));
+            }
         }
     }
 }
@@ -277,6 +298,7 @@ impl Lanes for Vec2 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::solver::listed::tests::listed;
     use crate::solver::vector::Vector;
     use bevy_math::Vec3;
 
@@ -313,7 +335,9 @@ mod tests {
             weights.push(0.0);
         }
         let points: Vec<V::Wide> = points.iter().map(|&x| x.widen()).collect();
-        let bundles = V::gradients(&bundles, &points, 7, apart);
+        let list_of = listed(&neighbors);
+        let gradients_of = |list| V::gradients(&bundles, list, &points, 7, apart);
+        let here = gradients_of(list_of);
         let u: Vec<V> = (0..8).map(vector).collect();
         let wide: Vec<V::Wide> = u.iter().map(|&u| u.widen()).collect();
         let s: Vec<f32> = (0..8).map(|k| 1.0 - 0.3 * k as f32).collect();
@@ -326,36 +350,36 @@ mod tests {
         let near = |a: V, b: V| assert!((a - b).length() < 1e-3, "{a:?} against {b:?}");
 
         let mut each = Vec::new();
-        V::for_each_gradient(bundles, &neighbors, |j, gradient| each.push((gradient, j)));
+        V::for_each_gradient(here, |j, gradient| each.push((gradient, j)));
         each.retain(|&(_, j)| j != 7);
         assert_eq!(each.len(), list().count());
         each.iter().zip(list()).for_each(|(each, listed)| near(each.0, listed.0));
         let dot: f32 = list().map(|(g, j)| g.dot(u[j])).sum();
-        assert!((V::sum_dot(bundles, &neighbors, &wide, 0) - dot).abs() < 1e-2);
+        assert!((V::sum_dot(here, &wide, 0) - dot).abs() < 1e-2);
         let mut scaled = V::ZERO;
         list().for_each(|(g, j)| scaled += g * s[j]);
-        near(V::sum_scaled(bundles, &neighbors, &s), scaled);
+        near(V::sum_scaled(here, &s), scaled);
         let mut difference = V::ZERO;
         let pairs = neighbors.iter().zip(&weights);
         pairs.for_each(|(&j, &w)| difference += (u[j as usize] - u[7]) * (w * s[j as usize]));
-        near(V::sum_difference(&weights, &neighbors, &s, &wide, wide[7]), difference);
+        near(V::sum_difference(&weights, list_of, &s, &wide, wide[7]), difference);
         let mut moved = wide.clone();
-        V::scatter(bundles, &neighbors, 2.0, &mut moved, 0);
-        V::scatter_scaled(bundles, &neighbors, 3.0, &s, &mut moved, 0);
+        V::scatter(here, 2.0, &mut moved, 0);
+        V::scatter_scaled(here, 3.0, &s, &mut moved, 0);
         let mut kept = V::Kept::default();
-        assert!((V::sum_dot_keeping(bundles, &neighbors, &wide, 0, &mut kept) - dot).abs() < 1e-2);
-        V::scatter_kept(bundles, &neighbors, -1.5, &mut moved, 0, &kept);
+        assert!((V::sum_dot_keeping(here, &wide, 0, &mut kept) - dot).abs() < 1e-2);
+        V::scatter_kept(here, -1.5, &mut moved, 0, &kept);
         let mut expected = u.clone();
         list().for_each(|(g, j)| expected[j] += g * (0.5 + 3.0 * s[j]));
         moved.iter().zip(expected).for_each(|(&moved, expected)| near(V::narrow(moved), expected));
         // A part of u that starts at particle 2.
         let far: Vec<u32> = neighbors.iter().map(|&j| j.max(2)).collect();
-        let (part, whole) =
-            (V::sum_dot(bundles, &far, &wide[2..], 2), V::sum_dot(bundles, &far, &wide, 0));
+        let far = gradients_of(listed(&far));
+        let (part, whole) = (V::sum_dot(far, &wide[2..], 2), V::sum_dot(far, &wide, 0));
         assert_eq!(part, whole);
         let (mut part, mut whole) = (wide[2..].to_vec(), wide.clone());
-        V::scatter(bundles, &far, 2.0, &mut part, 2);
-        V::scatter(bundles, &far, 2.0, &mut whole, 0);
+        V::scatter(far, 2.0, &mut part, 2);
+        V::scatter(far, 2.0, &mut whole, 0);
         let narrow = |wide: &[V::Wide]| wide.iter().map(|&w| V::narrow(w)).collect::<Vec<V>>();
         assert_eq!(narrow(&part), narrow(&whole[2..]));
     }

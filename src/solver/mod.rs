@@ -8,6 +8,7 @@ pub mod error;
 pub mod grid;
 pub mod kernel;
 mod lanes;
+mod listed;
 mod neighborhood;
 pub mod neighbors;
 mod offsets;

@@ -6,6 +6,7 @@ use core::ops::Range;
 
 use super::grid::Rows;
 use super::lanes::{Apart, WIDTH};
+use super::listed::{Bounds, Listed};
 use super::neighborhood::{LANES, Lists, Neighborhood, Surroundings};
 use super::parallel::{CHUNK, Threads, for_each_chunk};
 use super::vector::Vector;
@@ -22,21 +23,31 @@ pub(crate) const CELL_FACTOR: f32 = 1.000_1;
 pub(crate) struct NeighborChunk<V: Vector> {
     /// Fluid neighbours, particle after particle.
     fluid: Lists<V>,
-    /// Where each particle's padded list ends, in bundles.
-    bundle_ends: Vec<u32>,
-    /// Fluid neighbours of each particle, without padding.
-    fluid_counts: Vec<u32>,
+    /// Of each particle.
+    entries: Vec<Entry>,
     /// Sorted indices of boundary samples.
     boundary: Vec<u32>,
     boundary_ends: Vec<u32>,
     neighborhood: Neighborhood,
 }
 
+/// Where a particle's list is, and what is in it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    /// Where the padded list starts and ends, in bundles.
+    start: u32,
+    end: u32,
+    /// Neighbours, without padding.
+    count: u32,
+    /// Of the indices, the particle's own included.
+    bounds: Bounds,
+}
+
 /// The padded list of one particle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bundles<'a, V: Vector> {
     /// Sorted indices, whole bundles.
-    pub(crate) indices: &'a [u32],
+    pub(crate) neighbors: Listed<'a>,
     /// V0 grad W.
     pub(crate) gradients: V::Gradients<'a>,
     /// V0 W.
@@ -61,8 +72,9 @@ impl<'a, V: Vector> ChunkLists<'a, V> {
     /// Fluid neighbours of the chunk's particle `local`.
     #[inline(always)]
     pub(crate) fn fluid(&self, local: usize) -> &'a [u32] {
-        let start = span(&self.chunk.bundle_ends, local).start * WIDTH;
-        &self.chunk.fluid.indices[start..start + self.chunk.fluid_counts[local] as usize]
+        let Entry { start, count, .. } = self.chunk.entries[local];
+        let start = start as usize * WIDTH;
+        &self.chunk.fluid.indices[start..start + count as usize]
     }
 
     /// Boundary neighbours of the chunk's particle `local`.
@@ -74,14 +86,17 @@ impl<'a, V: Vector> ChunkLists<'a, V> {
     /// Fluid neighbours with their kernel values and gradients.
     #[inline(always)]
     pub(crate) fn bundles(&self, local: usize) -> Bundles<'a, V> {
-        let span = span(&self.chunk.bundle_ends, local);
+        let Entry { start, end, bounds, .. } = self.chunk.entries[local];
+        let span = start as usize..end as usize;
         let places = span.start * WIDTH..span.end * WIDTH;
         let fluid = &self.chunk.fluid;
+        // SAFETY: `NeighborChunk::close` was given bounds of the indices.
+        let neighbors = unsafe { Listed::new(&fluid.indices[places.clone()], bounds) };
         let own = self.first + local;
         let apart = if fluid.apart.is_empty() { &[] } else { apart_of(&fluid.apart, own) };
         Bundles {
-            indices: &fluid.indices[places.clone()],
-            gradients: V::gradients(&fluid.gradients[span], self.points, own, apart),
+            neighbors,
+            gradients: V::gradients(&fluid.gradients[span], neighbors, self.points, own, apart),
             weights: &fluid.weights[places],
         }
     }
@@ -97,11 +112,31 @@ fn apart_of<V>(apart: &[Apart<V>], own: usize) -> &[Apart<V>] {
 impl<V: Vector> NeighborChunk<V> {
     /// Bytes of all lists.
     fn bytes(&self) -> usize {
-        let words = self.bundle_ends.capacity()
-            + self.fluid_counts.capacity()
-            + self.boundary.capacity()
-            + self.boundary_ends.capacity();
-        4 * words + self.fluid.bytes() + self.neighborhood.bytes()
+        4 * (self.boundary.capacity() + self.boundary_ends.capacity())
+            + size_of::<Entry>() * self.entries.capacity()
+            + self.fluid.bytes()
+            + self.neighborhood.bytes()
+    }
+
+    /// Forgets all lists.
+    fn clear(&mut self) {
+        self.entries.clear();
+        self.boundary.clear();
+        self.boundary_ends.clear();
+        self.fluid.used = 0;
+        self.fluid.apart.clear();
+    }
+
+    /// Ends the lists of a particle: that of the fluid now has `used` entries,
+    /// of which `count` are new, and padding.
+    ///
+    /// # Safety
+    /// The indices of the new entries, padding included, must be within `bounds`.
+    unsafe fn close(&mut self, used: usize, count: usize, bounds: Bounds) {
+        let start = self.entries.last().map_or(0, |last| last.end);
+        let (end, count) = ((used / WIDTH) as u32, count as u32);
+        self.entries.push(Entry { start, end, count, bounds });
+        self.boundary_ends.push(self.boundary.len() as u32);
     }
 
     /// Finds the neighbours of the chunk's particles, the first of which is
@@ -116,17 +151,13 @@ impl<V: Vector> NeighborChunk<V> {
         results: Results<V>,
     ) {
         let Surroundings { positions, grid, boundary, kernel, volume, .. } = *around;
-        self.bundle_ends.clear();
-        self.fluid_counts.clear();
-        self.boundary.clear();
-        self.boundary_ends.clear();
+        self.clear();
         // Taken out of what lies beside another thread's chunk in memory.
         let mut fluid = core::mem::take(&mut self.fluid);
         let mut neighborhood = core::mem::take(&mut self.neighborhood);
-        fluid.used = 0;
-        fluid.apart.clear();
         let (mut fluid_rows, mut boundary_rows) = (Rows::default(), Rows::default());
         let mut walled = false;
+        let mut bounds = Bounds::default();
         // Place of the particle among the candidates.
         let mut own = 0;
         let mut cell = usize::MAX;
@@ -138,15 +169,14 @@ impl<V: Vector> NeighborChunk<V> {
                 grid.rows(x, &mut fluid_rows);
                 boundary.grid().rows(x, &mut boundary_rows);
                 walled = boundary_rows.points().next().is_some();
+                let (lowest, end) = fluid_rows.span();
+                bounds = Bounds { lowest, highest: end - 1 };
                 let rest = i..grid.points_of(cell).end;
                 own = 0;
                 neighborhood.collect(positions, points, &fluid_rows, rest, around.reach_squared());
             }
             let sums = neighborhood.visit::<V, MIXED>(i, own, around, &mut fluid);
             own += 1;
-            self.fluid_counts.push(sums.count);
-            self.bundle_ends.push((fluid.used / WIDTH) as u32);
-
             let mut density = kernel.center() * volume + sums.weight;
             let mut gradient_sum = sums.gradient;
             let walls = self.boundary.len();
@@ -163,7 +193,8 @@ impl<V: Vector> NeighborChunk<V> {
                     }
                 }
             }
-            self.boundary_ends.push(self.boundary.len() as u32);
+            // SAFETY: neighbours are points of the rows, as the particle itself is.
+            unsafe { self.close(fluid.used, sums.count as usize, bounds) };
             results.densities[local] = density;
             results.gradient_sums[local] = gradient_sum;
             results.diagonals[local] =

@@ -3,7 +3,8 @@
 
 use bevy_math::{Vec3, Vec4};
 
-use super::lanes::{Apart, Lanes, WIDTH, pairs};
+use super::lanes::{Apart, Lanes, WIDTH};
+use super::listed::{Listed, Values};
 use super::neighborhood::transposed;
 
 /// Pairs of neighbours whose gradients are kept between two uses: more than any
@@ -24,22 +25,22 @@ impl Default for Kept {
 #[derive(Clone, Copy, Debug)]
 pub struct Offsets<'a> {
     factors: &'a [[f32; WIDTH]],
-    points: &'a [Vec4],
+    neighbors: Listed<'a>,
+    /// Those of `neighbors`.
+    points: Values<'a, Vec4>,
     own: Vec4,
     apart: &'a [Apart<Vec3>],
 }
 
 impl<'a> Offsets<'a> {
-    /// Offset from a neighbour.
+    /// The neighbours two at a time, with their offsets and factors.
     #[inline(always)]
-    fn from(&self, neighbor: usize) -> Vec4 {
-        self.own - self.points[neighbor]
-    }
-
-    /// The neighbours of a padded list two at a time, with their factors.
-    #[inline(always)]
-    fn pairs(&self, list: &'a [u32]) -> impl Iterator<Item = ([f32; WIDTH], (usize, usize))> + 'a {
-        self.factors.iter().copied().zip(pairs(list))
+    fn pairs(self) -> impl Iterator<Item = ([Vec4; WIDTH], [f32; WIDTH], (usize, usize))> + 'a {
+        self.factors.iter().zip(self.neighbors.pairs()).map(move |(&factors, (a, b))| {
+            // SAFETY: `points` are the list's.
+            let (x, y) = unsafe { (self.points.get(a), self.points.get(b)) };
+            ([self.own - x, self.own - y], factors, (a, b))
+        })
     }
 
     /// Calls `work` with the neighbours at the particle's own place.
@@ -65,11 +66,13 @@ impl Lanes for Vec3 {
     #[inline(always)]
     fn gradients<'a>(
         factors: &'a [[f32; WIDTH]],
+        neighbors: Listed<'a>,
         points: &'a [Vec4],
         own: usize,
         apart: &'a [Apart<Vec3>],
     ) -> Offsets<'a> {
-        Offsets { factors, points, own: points[own], apart }
+        let own = points[own];
+        Offsets { factors, neighbors, points: neighbors.of(points, 0), own, apart }
     }
 
     #[inline(always)]
@@ -95,73 +98,77 @@ impl Lanes for Vec3 {
     }
 
     #[inline(always)]
-    fn for_each_gradient(gradients: Offsets, neighbors: &[u32], mut work: impl FnMut(usize, Self)) {
-        for ([f, g], (a, b)) in gradients.pairs(neighbors) {
-            work(a, (gradients.from(a) * f).truncate());
-            work(b, (gradients.from(b) * g).truncate());
+    fn for_each_gradient(gradients: Offsets, mut work: impl FnMut(usize, Self)) {
+        for ([x, y], [f, g], (a, b)) in gradients.pairs() {
+            work(a, (x * f).truncate());
+            work(b, (y * g).truncate());
         }
         gradients.for_each_apart(|j, gradient| work(j, gradient.truncate()));
     }
 
     #[inline(always)]
-    fn sum_dot(gradients: Offsets, neighbors: &[u32], u: &[Vec4], first: usize) -> f32 {
-        let u = |j: usize| u[j.wrapping_sub(first)];
+    fn sum_dot(gradients: Offsets, u: &[Vec4], first: usize) -> f32 {
+        let near = gradients.neighbors.of(u, first);
         let (mut even, mut odd) = (Vec4::ZERO, Vec4::ZERO);
-        for ([f, g], (a, b)) in gradients.pairs(neighbors) {
-            even += gradients.from(a) * u(a) * f;
-            odd += gradients.from(b) * u(b) * g;
+        for ([x, y], [f, g], (a, b)) in gradients.pairs() {
+            // SAFETY: `near` are the list's.
+            let (u, v) = unsafe { (near.get(a), near.get(b)) };
+            even += x * u * f;
+            odd += y * v * g;
         }
-        gradients.for_each_apart(|j, gradient| even += gradient * u(j));
+        gradients.for_each_apart(|j, gradient| even += gradient * u[j.wrapping_sub(first)]);
         (even + odd).element_sum()
     }
 
     #[inline(always)]
-    fn sum_dot_keeping(
-        gradients: Offsets,
-        neighbors: &[u32],
-        u: &[Vec4],
-        first: usize,
-        Kept(kept): &mut Kept,
-    ) -> f32 {
-        if neighbors.len() > WIDTH * KEPT {
-            return Self::sum_dot(gradients, neighbors, u, first);
+    fn sum_dot_keeping(gradients: Offsets, u: &[Vec4], first: usize, Kept(kept): &mut Kept) -> f32 {
+        if gradients.factors.len() > KEPT {
+            return Self::sum_dot(gradients, u, first);
         }
-        let u = |j: usize| u[j.wrapping_sub(first)];
+        let near = gradients.neighbors.of(u, first);
         let (mut even, mut odd) = (Vec4::ZERO, Vec4::ZERO);
-        for (([f, g], (a, b)), kept) in gradients.pairs(neighbors).zip(kept) {
-            *kept = [gradients.from(a) * f, gradients.from(b) * g];
-            even += kept[0] * u(a);
-            odd += kept[1] * u(b);
+        for (([x, y], [f, g], (a, b)), kept) in gradients.pairs().zip(kept) {
+            *kept = [x * f, y * g];
+            // SAFETY: `near` are the list's.
+            let (u, v) = unsafe { (near.get(a), near.get(b)) };
+            even += kept[0] * u;
+            odd += kept[1] * v;
         }
-        gradients.for_each_apart(|j, gradient| even += gradient * u(j));
+        gradients.for_each_apart(|j, gradient| even += gradient * u[j.wrapping_sub(first)]);
         (even + odd).element_sum()
     }
 
     #[inline(always)]
     fn scatter_kept(
         gradients: Offsets,
-        neighbors: &[u32],
         amount: f32,
         u: &mut [Vec4],
         first: usize,
         Kept(kept): &Kept,
     ) {
-        if neighbors.len() > WIDTH * KEPT {
-            return Self::scatter(gradients, neighbors, amount, u, first);
+        if gradients.factors.len() > KEPT {
+            return Self::scatter(gradients, amount, u, first);
         }
-        for (gradients, (a, b)) in kept.iter().zip(pairs(neighbors)) {
-            u[a.wrapping_sub(first)] += gradients[0] * amount;
-            u[b.wrapping_sub(first)] += gradients[1] * amount;
+        let mut near = gradients.neighbors.of_mut(u, first);
+        for (&[x, y], (a, b)) in kept.iter().zip(gradients.neighbors.pairs()) {
+            // SAFETY: `near` are the list's.
+            unsafe {
+                near.change(a, |u| u + x * amount);
+                near.change(b, |u| u + y * amount);
+            }
         }
         gradients.for_each_apart(|j, gradient| u[j.wrapping_sub(first)] += gradient * amount);
     }
 
     #[inline(always)]
-    fn sum_scaled(gradients: Offsets, neighbors: &[u32], s: &[f32]) -> Vec3 {
+    fn sum_scaled(gradients: Offsets, s: &[f32]) -> Vec3 {
+        let near = gradients.neighbors.of(s, 0);
         let (mut even, mut odd) = (Vec4::ZERO, Vec4::ZERO);
-        for ([f, g], (a, b)) in gradients.pairs(neighbors) {
-            even += gradients.from(a) * (f * s[a]);
-            odd += gradients.from(b) * (g * s[b]);
+        for ([x, y], [f, g], (a, b)) in gradients.pairs() {
+            // SAFETY: `near` are the list's.
+            let (s, t) = unsafe { (near.get(a), near.get(b)) };
+            even += x * (f * s);
+            odd += y * (g * t);
         }
         gradients.for_each_apart(|j, gradient| even += gradient * s[j]);
         (even + odd).truncate()
@@ -170,40 +177,46 @@ impl Lanes for Vec3 {
     #[inline(always)]
     fn sum_difference(
         weights: &[f32],
-        neighbors: &[u32],
+        neighbors: Listed<'_>,
         s: &[f32],
         u: &[Vec4],
         own: Vec4,
     ) -> Vec3 {
+        let (s, u) = (neighbors.of(s, 0), neighbors.of(u, 0));
         let (mut even, mut odd) = (Vec4::ZERO, Vec4::ZERO);
-        for (&[v, w], (a, b)) in weights.as_chunks::<WIDTH>().0.iter().zip(pairs(neighbors)) {
-            even += (u[a] - own) * (v * s[a]);
-            odd += (u[b] - own) * (w * s[b]);
+        for (&[v, w], (a, b)) in weights.as_chunks::<WIDTH>().0.iter().zip(neighbors.pairs()) {
+            // SAFETY: `s` and `u` are the list's.
+            let ((s, t), (x, y)) = unsafe { ((s.get(a), s.get(b)), (u.get(a), u.get(b))) };
+            even += (x - own) * (v * s);
+            odd += (y - own) * (w * t);
         }
         (even + odd).truncate()
     }
 
     #[inline(always)]
-    fn scatter(gradients: Offsets, neighbors: &[u32], amount: f32, u: &mut [Vec4], first: usize) {
-        for ([f, g], (a, b)) in gradients.pairs(neighbors) {
-            u[a.wrapping_sub(first)] += gradients.from(a) * (f * amount);
-            u[b.wrapping_sub(first)] += gradients.from(b) * (g * amount);
+    fn scatter(gradients: Offsets, amount: f32, u: &mut [Vec4], first: usize) {
+        let mut near = gradients.neighbors.of_mut(u, first);
+        for ([x, y], [f, g], (a, b)) in gradients.pairs() {
+            // SAFETY: `near` are the list's.
+            unsafe {
+                near.change(a, |u| u + x * (f * amount));
+                near.change(b, |u| u + y * (g * amount));
+            }
         }
         gradients.for_each_apart(|j, gradient| u[j.wrapping_sub(first)] += gradient * amount);
     }
 
     #[inline(always)]
-    fn scatter_scaled(
-        gradients: Offsets,
-        neighbors: &[u32],
-        amount: f32,
-        s: &[f32],
-        u: &mut [Vec4],
-        first: usize,
-    ) {
-        for ([f, g], (a, b)) in gradients.pairs(neighbors) {
-            u[a.wrapping_sub(first)] += gradients.from(a) * (f * amount * s[a]);
-            u[b.wrapping_sub(first)] += gradients.from(b) * (g * amount * s[b]);
+    fn scatter_scaled(gradients: Offsets, amount: f32, s: &[f32], u: &mut [Vec4], first: usize) {
+        let scales = gradients.neighbors.of(s, 0);
+        let mut near = gradients.neighbors.of_mut(u, first);
+        for ([x, y], [f, g], (a, b)) in gradients.pairs() {
+            // SAFETY: `scales` and `near` are the list's.
+            unsafe {
+                let (s, t) = (scales.get(a), scales.get(b));
+                near.change(a, |u| u + x * (f * amount * s));
+                near.change(b, |u| u + y * (g * amount * t));
+            }
         }
         gradients.for_each_apart(|j, gradient| {
             u[j.wrapping_sub(first)] += gradient * (amount * s[j]);

@@ -6,6 +6,7 @@ use bevy_math::Vec4;
 use super::{NeighborChunk, NeighborLists, Results};
 use crate::solver::grid::Rows;
 use crate::solver::lanes::{Apart, WIDTH};
+use crate::solver::listed::Bounds;
 use crate::solver::neighborhood::{LANES, Surroundings};
 use crate::solver::parallel::Threads;
 use crate::solver::periodic::Periodic;
@@ -35,16 +36,12 @@ impl<V: Vector> NeighborChunk<V> {
         results: Results<V>,
     ) {
         let Surroundings { positions, places, grid, boundary, kernel, volume, .. } = *around;
-        self.bundle_ends.clear();
-        self.fluid_counts.clear();
-        self.boundary.clear();
-        self.boundary_ends.clear();
-        self.fluid.used = 0;
-        self.fluid.apart.clear();
+        self.clear();
         let reach_squared = around.reach_squared();
         // Wider than a cell, so that no image is missed by rounding.
         let reach = 1.01 * kernel.support_radius();
         let mut rows = Rows::default();
+        let bounds = Bounds { lowest: 0, highest: positions.len() as u32 - 1 };
         for local in 0..results.densities.len() {
             let i = first + local;
             let x = positions[i];
@@ -102,9 +99,8 @@ impl<V: Vector> NeighborChunk<V> {
                 self.push(&indices, &weights, &components, &factors);
                 self.fluid.used -= LANES - (count % LANES).next_multiple_of(WIDTH);
             }
-            self.fluid_counts.push(count as u32);
-            self.bundle_ends.push((self.fluid.used / WIDTH) as u32);
-            self.boundary_ends.push(self.boundary.len() as u32);
+            // SAFETY: every index is one of a particle.
+            unsafe { self.close(self.fluid.used, count, bounds) };
             results.densities[local] = density;
             results.gradient_sums[local] = gradient_sum;
             results.diagonals[local] =

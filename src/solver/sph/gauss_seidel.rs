@@ -218,9 +218,9 @@ impl<V: Vector> Sweep<'_, V> {
         let (i, kappa) = (stripe.own.0 as usize + local, &mut kappa[local]);
         let (chunk, local) = self.neighbors.of(i);
         let (list, gradient_sum) = (chunk.bundles(local), gradient_sums[i]);
-        let (gradients, neighbors) = (list.gradients, list.indices);
+        let gradients = list.gradients;
         let rate = gradient_sum.dot(V::narrow(u[i - first]))
-            - V::sum_dot_keeping(gradients, neighbors, u, first, kept);
+            - V::sum_dot_keeping(gradients, u, first, kept);
         let residual = self.source[i] - self.dt * rate;
         if self.step[i] > 0.0 {
             let unmet = if *kappa > self.floor { residual.abs() } else { -residual };
@@ -236,9 +236,9 @@ impl<V: Vector> Sweep<'_, V> {
         let own = V::narrow(u[i - first]) - gradient_sum * (change * lightness[i]);
         u[i - first] = own.widen();
         if MIXED {
-            V::scatter_scaled(gradients, neighbors, change, lightness, u, first);
+            V::scatter_scaled(gradients, change, lightness, u, first);
         } else {
-            V::scatter_kept(gradients, neighbors, change * lightness[i], u, first, kept);
+            V::scatter_kept(gradients, change * lightness[i], u, first, kept);
         }
     }
 }

@@ -225,7 +225,7 @@ pub(super) fn rate<V: Vector>(
     i: usize,
     first: usize,
 ) -> f32 {
-    gradient_sum.dot(V::narrow(u[i - first])) - V::sum_dot(list.gradients, list.indices, u, first)
+    gradient_sum.dot(V::narrow(u[i - first])) - V::sum_dot(list.gradients, u, first)
 }
 
 /// One solve's system of equations.
@@ -308,8 +308,8 @@ impl<V: Vector> System<'_, V> {
             for (local, acceleration) in accelerations.iter_mut().enumerate() {
                 let i = index * CHUNK + local;
                 let list = chunk.bundles(local);
-                let sum = gradient_sums[i] * pressures[i]
-                    + V::sum_scaled(list.gradients, list.indices, pressures);
+                let sum =
+                    gradient_sums[i] * pressures[i] + V::sum_scaled(list.gradients, pressures);
                 *acceleration = (sum * -lightness[i]).widen();
             }
         });
