@@ -8,28 +8,29 @@
 use bevy_math::{Vec2, Vec4};
 
 use super::listed::{Listed, Values};
+use super::wide::Machine;
 
 /// How the hot loops hold vectors and lists. Implemented with [`Vector`](super::vector::Vector).
 pub trait Lanes: Sized {
     /// A vector of a size that is read with one instruction.
     type Wide: Copy + Default + core::fmt::Debug + Send + Sync + 'static;
 
-    /// What is kept of the gradients of [`WIDTH`] neighbours.
-    type Bundle: Copy + Default + core::fmt::Debug + Send + Sync + 'static;
-
     /// The gradients of one particle's list.
     type Gradients<'a>: Copy + core::fmt::Debug;
 
-    /// Whether a bundle holds factors of the offsets instead of gradients.
+    /// Whether lists keep factors of the offsets instead of gradients.
     const FACTORS: bool;
+
+    /// How many numbers are kept of a gradient.
+    const NUMBERS: usize;
 
     /// Gradients on their way from [`Lanes::sum_dot_keeping`] to [`Lanes::scatter_kept`].
     type Kept: Default;
 
-    /// The gradients of particle `own`'s list, which are the bundles', or their
-    /// factors times the offsets between `points`, and those of `apart`.
+    /// The gradients of particle `own`'s list, of which `numbers` were kept, as
+    /// such or as factors of the offsets between `points`, and those of `apart`.
     fn gradients<'a>(
-        bundles: &'a [Self::Bundle],
+        numbers: &'a [f32],
         neighbors: Listed<'a>,
         points: &'a [Self::Wide],
         own: usize,
@@ -42,11 +43,18 @@ pub trait Lanes: Sized {
     /// The vector that [`Lanes::widen`] was given.
     fn narrow(wide: Self::Wide) -> Self;
 
-    /// Four vectors component by component; in the plane the third is zero.
-    fn components(wide: &[Self::Wide; 4]) -> [Vec4; 3];
+    /// Keeps a gradient, given as such and as factor of the offset.
+    fn keep(self, factor: f32, numbers: &mut [f32]);
 
-    /// Writes four gradients, given by their components and as factors of offsets.
-    fn bundle(components: [Vec4; 3], factors: Vec4, bundles: &mut [Self::Bundle]);
+    /// Keeps those of eight gradients that a mask names, given by their
+    /// components and as factors of offsets, and any numbers behind them.
+    fn keep_packed<M: Machine>(
+        machine: M,
+        components: [M::Eight; 3],
+        factors: M::Eight,
+        mask: u32,
+        numbers: &mut [f32],
+    );
 
     /// Calls `work` with each neighbour and its gradient, padding included.
     fn for_each_gradient(gradients: Self::Gradients<'_>, work: impl FnMut(usize, Self));
@@ -96,7 +104,7 @@ pub trait Lanes: Sized {
     );
 }
 
-/// Neighbours in a bundle, and what lists are padded to a multiple of.
+/// Neighbours that are read together: what lists are padded to a multiple of.
 pub(crate) const WIDTH: usize = 2;
 
 /// A neighbour at the place of the particle itself, in a direction of its own.
@@ -144,33 +152,33 @@ fn fold(sum: Vec4) -> Vec2 {
 /// Gradients in the plane, two to a register.
 #[derive(Clone, Copy, Debug)]
 pub struct FlatGradients<'a> {
-    gradients: &'a [Vec4],
+    gradients: &'a [[f32; 2 * WIDTH]],
     neighbors: Listed<'a>,
 }
 
 impl<'a> FlatGradients<'a> {
     #[inline(always)]
     fn pairs(self) -> impl Iterator<Item = (Vec4, (usize, usize))> + 'a {
-        self.gradients.iter().copied().zip(self.neighbors.pairs())
+        self.gradients.iter().map(|&pair| Vec4::from_array(pair)).zip(self.neighbors.pairs())
     }
 }
 
 impl Lanes for Vec2 {
     type Wide = Vec2;
-    type Bundle = Vec4;
     type Gradients<'a> = FlatGradients<'a>;
     type Kept = ();
     const FACTORS: bool = false;
+    const NUMBERS: usize = 2;
 
     #[inline(always)]
     fn gradients<'a>(
-        gradients: &'a [Vec4],
+        gradients: &'a [f32],
         neighbors: Listed<'a>,
         _: &'a [Vec2],
         _: usize,
         _: &'a [Apart<Vec2>],
     ) -> FlatGradients<'a> {
-        FlatGradients { gradients, neighbors }
+        FlatGradients { gradients: gradients.as_chunks().0, neighbors }
     }
 
     #[inline(always)]
@@ -184,14 +192,19 @@ impl Lanes for Vec2 {
     }
 
     #[inline(always)]
-    fn components(&[a, b, c, d]: &[Vec2; 4]) -> [Vec4; 3] {
-        [Vec4::new(a.x, b.x, c.x, d.x), Vec4::new(a.y, b.y, c.y, d.y), Vec4::ZERO]
+    fn keep(self, _: f32, numbers: &mut [f32]) {
+        numbers.copy_from_slice(&[self.x, self.y]);
     }
 
     #[inline(always)]
-    fn bundle([x, y, _]: [Vec4; 3], _: Vec4, bundles: &mut [Vec4]) {
-        let pair = |a: usize, b: usize| Vec4::new(x[a], y[a], x[b], y[b]);
-        bundles.copy_from_slice(&[pair(0, 1), pair(2, 3)]);
+    fn keep_packed<M: Machine>(
+        machine: M,
+        [x, y, _]: [M::Eight; 3],
+        _: M::Eight,
+        mask: u32,
+        numbers: &mut [f32],
+    ) {
+        numbers.copy_from_slice(&machine.pack_pairs(x, y, mask));
     }
 
     #[inline(always)]
@@ -316,27 +329,20 @@ mod tests {
         let offset = |j: u32| points[7] - points[j as usize];
         let gradients: Vec<V> =
             neighbors.iter().zip(factors).map(|(&j, factor)| offset(j) * factor).collect();
-        let mut bundles = vec![V::Bundle::default(); 8 / WIDTH];
-        let places = (0..8).step_by(4);
-        let chunks = gradients.chunks(4).zip(bundles.chunks_mut(4 / WIDTH));
-        for (at, (four, bundles)) in places.zip(chunks) {
-            let mut components = [[0.0; 4]; 3];
-            for (lane, gradient) in four.iter().enumerate() {
-                for (component, value) in components.iter_mut().zip(gradient.to_array()) {
-                    component[lane] = value;
-                }
-            }
-            let factors = Vec4::from_slice(&factors[at..at + 4]);
-            V::bundle(components.map(Vec4::from_array), factors, bundles);
+        let mut numbers = Vec::new();
+        for (gradient, factor) in gradients.iter().zip(factors) {
+            numbers.resize(numbers.len() + V::NUMBERS, 0.0);
+            let start = numbers.len() - V::NUMBERS;
+            gradient.keep(factor, &mut numbers[start..]);
         }
-        bundles.truncate(gradients.len().div_ceil(WIDTH));
-        while neighbors.len() < bundles.len() * WIDTH {
+        numbers.resize(6 * V::NUMBERS, 0.0);
+        while neighbors.len() < 6 {
             neighbors.push(7);
             weights.push(0.0);
         }
         let points: Vec<V::Wide> = points.iter().map(|&x| x.widen()).collect();
         let list_of = listed(&neighbors);
-        let gradients_of = |list| V::gradients(&bundles, list, &points, 7, apart);
+        let gradients_of = |list| V::gradients(&numbers, list, &points, 7, apart);
         let here = gradients_of(list_of);
         let u: Vec<V> = (0..8).map(vector).collect();
         let wide: Vec<V::Wide> = u.iter().map(|&u| u.widen()).collect();

@@ -25,3 +25,4 @@ pub mod sph;
 pub mod stats;
 pub mod time_step;
 pub mod vector;
+mod wide;

@@ -3,16 +3,13 @@
 
 use core::ops::Range;
 
-use bevy_math::{Mat4, Vec4};
-
 use super::boundary::BoundarySet;
 use super::grid::{CellGrid, Rows};
-use super::kernel::{CubicSpline, REACH_SQUARED};
+use super::kernel::{CubicSpline, REACH_SQUARED, WideKernel};
 use super::lanes::{Apart, WIDTH};
+use super::parallel::{CHUNK, Threads, for_each_chunk};
 use super::vector::Vector;
-
-/// Neighbours evaluated together.
-pub(crate) const LANES: usize = 4;
+use super::wide::{EIGHT, Eight, Machine, packed};
 
 /// A list that is full grows by one part in so many.
 const SLACK: usize = 32;
@@ -47,7 +44,7 @@ impl<V: Vector> Surroundings<'_, V> {
 pub(crate) struct Sums<V> {
     /// Number of neighbours.
     pub(crate) count: u32,
-    /// V0 W.
+    /// V0 W, that of the particle itself included.
     pub(crate) weight: f32,
     /// V0 grad W, in 1/m.
     pub(crate) gradient: V,
@@ -55,27 +52,9 @@ pub(crate) struct Sums<V> {
     pub(crate) squares: f32,
 }
 
-/// Which lanes of four a mask names, packed to the front.
-const PACKED: [[u32; LANES]; 1 << LANES] = {
-    let mut table = [[0; LANES]; 1 << LANES];
-    let mut mask = 0;
-    while mask < table.len() {
-        let (mut lane, mut count) = (0, 0);
-        while lane < LANES {
-            if mask & (1 << lane) != 0 {
-                table[mask][count] = lane as u32;
-                count += 1;
-            }
-            lane += 1;
-        }
-        mask += 1;
-    }
-    table
-};
-
-/// How many lanes a mask names: not every machine counts bits in one instruction.
-const COUNTS: [u8; 1 << LANES] = {
-    let mut table = [0; 1 << LANES];
+/// How many lanes a mask of eight names.
+static COUNTS: [u8; 1 << EIGHT] = {
+    let mut table = [0; 1 << EIGHT];
     let mut mask = 0usize;
     while mask < table.len() {
         table[mask] = mask.count_ones() as u8;
@@ -84,224 +63,233 @@ const COUNTS: [u8; 1 << LANES] = {
     table
 };
 
-/// The mask of so many lanes from the first on.
-const FIRST: [u32; LANES + 1] = [0, 1, 3, 7, 15];
+#[inline(always)]
+fn count(mask: u32) -> usize {
+    usize::from(COUNTS[mask as usize % COUNTS.len()])
+}
 
 /// A place in metres that is far from every other on its side of zero: squares
 /// of distances to it are large, or infinite, but no kernel's value is undefined.
 const FAR: f32 = 1e15;
 
-/// The particles in and around a cell, and of those the neighbours of one particle.
+/// Squared distance, in parts of the squared support radius, below which a pair
+/// may be at one point.
+const CLOSE: f32 = 1e-9;
+
+/// All positions of a world, component by component, with room behind them.
+#[derive(Debug, Default)]
+pub(crate) struct Points([Vec<f32>; 3]);
+
+impl Points {
+    /// Takes over the positions.
+    pub(crate) fn set<V: Vector>(&mut self, positions: &[V], threads: Threads) {
+        for (axis, components) in self.0[..V::DIM].iter_mut().enumerate() {
+            components.resize(positions.len() + EIGHT, 0.0);
+            let chunks = components.chunks_mut(CHUNK).zip(positions.chunks(CHUNK));
+            for_each_chunk(threads, chunks, |(components, positions)| {
+                for (component, position) in components.iter_mut().zip(positions) {
+                    *component = position.to_array()[axis];
+                }
+            });
+        }
+    }
+
+    /// Bytes of all buffers.
+    pub(crate) fn bytes(&self) -> usize {
+        4 * self.0.iter().map(Vec::capacity).sum::<usize>()
+    }
+}
+
+/// The smallest box around some points.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent<V> {
+    low: V,
+    high: V,
+}
+
+impl<V: Vector> Extent<V> {
+    /// Of at least one point.
+    pub(crate) fn of(points: &[V]) -> Self {
+        let first = points[0];
+        let (low, high) =
+            points.iter().fold((first, first), |(low, high), &x| (low.min(x), high.max(x)));
+        Self { low, high }
+    }
+
+    /// Squared distance in m² from a point, zero if it is inside: never above
+    /// that of any point of the box, rounding included.
+    pub(crate) fn distance_squared(&self, point: V) -> f32 {
+        let outside = (self.low - point).max(point - self.high).max(V::ZERO);
+        outside.length_squared()
+    }
+}
+
+/// The particles in and around a cell: those that are candidates for neighbours
+/// of the particles in it.
 #[derive(Debug, Default)]
 pub(crate) struct Neighborhood {
-    /// Position of each and, as bits of the last lane, its index. Behind them,
-    /// at [`Neighborhood::nobody`], one that is near to none.
-    candidates: Vec<Vec4>,
-    /// The positions once more, component by component, in whole groups that
-    /// are filled up with what is no number, and so near to nothing.
-    components: [Vec<[f32; LANES]>; 3],
-    /// Neighbours as places among the candidates, with room for a group more.
-    hits: Vec<u32>,
-    /// Groups of candidates that hold the particles of the cell.
-    own_groups: usize,
+    /// Positions component by component, in whole groups that are filled up
+    /// with places near to no other, and with room behind them.
+    components: [Vec<f32>; 3],
+    /// Sorted index of each.
+    indices: Vec<u32>,
+    /// 1/rho0 of each, where they differ.
+    lightness: Vec<f32>,
+    /// Groups in use.
+    groups: usize,
 }
 
-/// Rows of a matrix as its columns.
+/// Eight entries from `at` on.
 #[inline(always)]
-pub(crate) fn transposed([a, b, c, d]: [Vec4; LANES]) -> [Vec4; LANES] {
-    let matrix = Mat4::from_cols(a, b, c, d).transpose();
-    [matrix.x_axis, matrix.y_axis, matrix.z_axis, matrix.w_axis]
-}
-
-/// Appends what a mask names of four values from `first` on. Room for four more is needed.
-#[inline(always)]
-fn append(hits: &mut [u32], found: &mut usize, first: u32, mask: u32) {
-    let mask = mask as usize % PACKED.len();
-    // Never beyond the end, which the compiler does not know otherwise.
-    let at = (*found).min(hits.len().saturating_sub(LANES));
-    hits[at..at + LANES].copy_from_slice(&PACKED[mask].map(|lane| first + lane));
-    *found = at + usize::from(COUNTS[mask]);
+fn eight<T>(values: &[T], at: usize) -> &[T; EIGHT] {
+    // Always `Some`.
+    values[at..].first_chunk().unwrap_or_else(|| unreachable!())
 }
 
 impl Neighborhood {
     /// Takes what the rows around a cell hold within reach of the box around the
-    /// particles `own` of the cell, which are among them and come first.
-    /// `points` are the positions with a group of any value behind them.
-    pub(crate) fn collect<V: Vector>(
+    /// particles `own` of the cell, which are among them. Returns the place of
+    /// the first of these.
+    ///
+    /// `MIXED` if the rest densities differ.
+    #[inline(always)]
+    pub(crate) fn collect<M: Machine, V: Vector, const MIXED: bool>(
         &mut self,
-        positions: &[V],
-        points: &[V::Wide],
+        machine: M,
+        points: &Points,
         rows: &Rows,
-        own: Range<usize>,
-        reach_squared: f32,
-    ) {
-        let Self { candidates, components, hits, own_groups } = self;
+        own: &Range<usize>,
+        extent: &Extent<V>,
+        around: &Surroundings<V>,
+    ) -> usize {
         let most = rows.ranges().iter().map(|&(start, end)| (end - start) as usize).sum::<usize>();
-        if hits.len() < most + LANES {
-            hits.resize(most + LANES, 0);
+        let room = (most + EIGHT).next_multiple_of(EIGHT);
+        if self.indices.len() < room {
+            self.indices.resize(room, 0);
+            self.components[..V::DIM].iter_mut().for_each(|axis| axis.resize(room, 0.0));
+            self.lightness.resize(if MIXED { room } else { 0 }, 0.0);
         }
-        let first = positions[own.start];
-        let (low, high) = positions[own.clone()]
-            .iter()
-            .fold((first, first), |(low, high), &x| (low.min(x), high.max(x)));
-        let (low, high) = (low.to_array().map(Vec4::splat), high.to_array().map(Vec4::splat));
-        // A distance to the box is never above that to a particle in it, rounding included.
-        let reach_squared = Vec4::splat(reach_squared);
-        let mut found = own.len();
-        *own_groups = found.div_ceil(LANES);
-        let own = own.start as u32..own.end as u32;
-        hits.iter_mut().zip(own.clone()).for_each(|(hit, index)| *hit = index);
-        let others = rows.ranges().iter().flat_map(|&(start, end)| {
-            let split = if (start..end).contains(&own.start) { own.clone() } else { end..end };
-            [(start, split.start), (split.end, end)]
-        });
-        for (start, end) in others.filter(|(start, end)| start < end) {
-            let row = &points[start as usize..end as usize + LANES - 1];
-            for (at, points) in (start..end).step_by(LANES).zip(row.as_chunks::<LANES>().0) {
-                let places = V::components(points);
-                let mut squared = Vec4::ZERO;
-                for axis in 0..V::DIM {
-                    let outside = (low[axis] - places[axis]).max(places[axis] - high[axis]);
-                    let outside = outside.max(Vec4::ZERO);
-                    squared += outside * outside;
+        let spread = |v: V| v.to_array().map(|component| machine.splat(component));
+        let (low, high) = (spread(extent.low), spread(extent.high));
+        let reach_squared = machine.splat(around.reach_squared());
+        let zero = machine.splat(0.0);
+        let mut found = 0;
+        let mut place = 0;
+        let first = own.start as u32;
+        for &(start, end) in rows.ranges() {
+            // The row of the particles is taken in two parts, the second from them on.
+            let split = if (start..end).contains(&first) { first } else { end };
+            for (start, end) in [(start, split), (split, end)] {
+                if start == first {
+                    place = found;
                 }
-                // What follows the row is of another.
-                let mask =
-                    squared.cmplt(reach_squared).bitmask() & FIRST[(end - at).min(4) as usize];
-                append(hits, &mut found, at, mask);
+                for at in (start..end).step_by(EIGHT) {
+                    let mut squared = zero;
+                    let mut components = [zero; 3];
+                    for axis in 0..V::DIM {
+                        let x = machine.load(eight(&points.0[axis], at as usize));
+                        let outside = (low[axis] - x).max(x - high[axis]).max(zero);
+                        squared = squared + outside * outside;
+                        components[axis] = x;
+                    }
+                    // What follows the row is of another.
+                    let row = 0xff >> (EIGHT as u32).saturating_sub(end - at);
+                    let mask = squared.less(reach_squared) & row;
+                    for axis in 0..V::DIM {
+                        self.components[axis][found..found + EIGHT]
+                            .copy_from_slice(&machine.pack(components[axis], mask));
+                    }
+                    self.indices[found..found + EIGHT]
+                        .copy_from_slice(&packed(mask).map(|lane| at + lane));
+                    found += count(mask);
+                }
             }
         }
-        let nobody = Vec4::new(-FAR.copysign(first.to_array()[0]), 0.0, 0.0, 0.0);
-        let padded = found.next_multiple_of(LANES);
-        candidates.resize(padded + 1, nobody);
-        for (candidate, &hit) in candidates.iter_mut().zip(&hits[..found]) {
-            let [x, y, z] = V::narrow(points[hit as usize]).to_array();
-            *candidate = Vec4::new(x, y, z, f32::from_bits(hit));
+        self.groups = found.div_ceil(EIGHT);
+        let padding = found..self.groups * EIGHT;
+        let nobody = V::from_array([-FAR.copysign(extent.low.to_array()[0]), 0.0, 0.0]).to_array();
+        for axis in 0..V::DIM {
+            self.components[axis][padding.clone()].fill(nobody[axis]);
         }
-        candidates[found..padded].fill(Vec4::NAN);
-        candidates[padded] = nobody;
-        let groups = candidates.as_chunks::<LANES>().0;
-        components[..V::DIM].iter_mut().for_each(|axis| axis.resize(groups.len(), [0.0; LANES]));
-        for (at, &group) in groups.iter().enumerate() {
-            let places = transposed(group);
-            for axis in 0..V::DIM {
-                components[axis][at] = places[axis].to_array();
-            }
+        if MIXED {
+            let listed = self.lightness.iter_mut().zip(&self.indices);
+            let listed = listed.take(found);
+            listed.for_each(|(lightness, &j)| *lightness = around.lightness[j as usize]);
         }
-    }
-
-    /// Place of the candidate that is near to none.
-    fn nobody(&self) -> usize {
-        self.candidates.len() - 1
+        place
     }
 
     /// Bytes of all buffers.
     pub(crate) fn bytes(&self) -> usize {
         let components = self.components.iter().map(Vec::capacity).sum::<usize>();
-        16 * (self.candidates.capacity() + components) + 4 * self.hits.capacity()
-    }
-
-    /// Finds the neighbours of the particle at `x`, which is itself the
-    /// candidate `own`. Returns how many there are.
-    #[inline(always)]
-    fn search<V: Vector>(&mut self, x: V, own: usize, reach_squared: f32) -> usize {
-        let nobody = self.nobody() as u32;
-        let place = x.to_array().map(Vec4::splat);
-        let reach_squared = Vec4::splat(reach_squared);
-        let hits = self.hits.as_mut_slice();
-        let [xs, ys, zs] = &self.components;
-        // The plane has no third component to walk along with.
-        let zs = if V::DIM == 3 { zs } else { ys };
-        let groups = xs.iter().zip(ys).zip(zs).map(|((xs, ys), zs)| {
-            let (dx, dy) = (Vec4::from_array(*xs) - place[0], Vec4::from_array(*ys) - place[1]);
-            let mut squared = dx * dx + dy * dy;
-            if V::DIM == 3 {
-                let dz = Vec4::from_array(*zs) - place[2];
-                squared += dz * dz;
-            }
-            squared.cmplt(reach_squared).bitmask()
-        });
-        let mut found = 0;
-        let mut first = 0;
-        // Only among the first is the particle itself.
-        let (mut groups, itself) = (groups, own as u32);
-        for mask in groups.by_ref().take(self.own_groups) {
-            let itself =
-                if itself - itself % LANES as u32 == first { 1 << (itself % 4) } else { 0 };
-            append(hits, &mut found, first, mask & !itself);
-            first += LANES as u32;
-        }
-        for mask in groups {
-            append(hits, &mut found, first, mask);
-            first += LANES as u32;
-        }
-        self.hits[found..found + LANES].fill(nobody);
-        found
+        4 * (components + self.indices.capacity() + self.lightness.capacity())
     }
 
     /// Finds and evaluates the neighbours of the particle `i`, which is the
-    /// candidate `own`. Appends them to the lists, in whole bundles.
+    /// candidate `own`. Appends them to the lists, in whole pairs.
     ///
     /// `MIXED` if the rest densities differ.
     #[inline(always)]
-    pub(crate) fn visit<V: Vector, const MIXED: bool>(
-        &mut self,
+    pub(crate) fn visit<M: Machine, V: Vector, const MIXED: bool>(
+        &self,
+        machine: M,
+        kernel: &WideKernel<M>,
         i: usize,
         own: usize,
         around: &Surroundings<V>,
         lists: &mut Lists<V>,
     ) -> Sums<V> {
-        let x = around.positions[i];
-        let count = self.search(x, own, around.reach_squared());
-        let padded = count.next_multiple_of(LANES);
-        lists.reserve(padded + LANES);
+        lists.reserve((self.groups + 1) * EIGHT);
+        let x = around.positions[i].to_array().map(|component| machine.splat(component));
+        let support = around.kernel.support_radius();
+        let reach_squared = machine.splat(around.reach_squared());
+        let close_squared = machine.splat(CLOSE * support * support);
+        let zero = machine.splat(0.0);
+        let (mut weight, mut squares) = (zero, zero);
+        let mut gradient = [zero; 3];
+        let mut close = 0;
         let start = lists.used;
-        let place = x.to_array().map(Vec4::splat);
-        // A copy, which no write to the lists can change.
-        let kernel = around.kernel.times(around.volume);
-        let mut nearest = Vec4::INFINITY;
-        let (mut weight, mut squares) = (Vec4::ZERO, Vec4::ZERO);
-        let mut gradient = [Vec4::ZERO; 3];
-        let hits = self.hits[..padded].as_chunks::<LANES>().0;
-        for (hits, ((indices, weights), bundles)) in hits.iter().zip(lists.groups(start, padded)) {
-            let [x, y, z, bits] = transposed(hits.map(|hit| self.candidates[hit as usize]));
-            let mut vectors = [x, y, z];
-            *indices = bits.to_array().map(f32::to_bits);
-            let mut squared = Vec4::ZERO;
+        let mut end = start;
+        for group in 0..self.groups {
+            let at = group * EIGHT;
+            let mut vectors = [zero; 3];
+            let mut squared = zero;
             for axis in 0..V::DIM {
-                vectors[axis] = place[axis] - vectors[axis];
-                squared += vectors[axis] * vectors[axis];
+                vectors[axis] = x[axis] - machine.load(eight(&self.components[axis], at));
+                squared = squared + vectors[axis] * vectors[axis];
             }
-            let (values, factors) = kernel.values_and_factors(squared);
-            let mut square = Vec4::ZERO;
-            for axis in 0..V::DIM {
-                vectors[axis] *= factors;
-                gradient[axis] += vectors[axis];
-                square += vectors[axis] * vectors[axis];
-            }
+            let itself = if own / EIGHT == group { 1 << (own % EIGHT) } else { 0 };
+            let mask = squared.less(reach_squared) & !itself;
+            close |= squared.less(close_squared) & mask;
+            // Beyond the reach, and at the particle itself, nothing is added.
+            let [values, slopes, factors] = kernel.evaluate(squared);
             weight += values;
+            let mut square = slopes * slopes;
             if MIXED {
-                square *= Vec4::from_array(indices.map(|j| around.lightness[j as usize]));
+                square = square * machine.load(eight(&self.lightness, at));
             }
             squares += square;
-            nearest = squared.min(nearest);
-            *weights = values.to_array();
-            V::bundle(vectors, factors, bundles);
+            for axis in 0..V::DIM {
+                vectors[axis] = vectors[axis] * factors;
+                gradient[axis] += vectors[axis];
+            }
+            let indices = machine.pack_indices(eight(&self.indices, at), mask);
+            lists.indices[end..end + EIGHT].copy_from_slice(&indices);
+            lists.weights[end..end + EIGHT].copy_from_slice(&machine.pack(values, mask));
+            let numbers = &mut lists.numbers[end * V::NUMBERS..(end + EIGHT) * V::NUMBERS];
+            V::keep_packed(machine, vectors, factors, mask, numbers);
+            end += count(mask);
         }
-        // What fills up the last group is the particle itself.
-        lists.indices[start + count..][..LANES].fill(i as u32);
-        lists.used = start + count.next_multiple_of(WIDTH);
+        lists.used = end;
+        let count = end - start;
+        lists.pad(i);
         let sums = Sums {
             count: count as u32,
-            weight: weight.element_sum(),
-            gradient: V::from_array(gradient.map(Vec4::element_sum)),
-            squares: squares.element_sum() * if MIXED { 1.0 } else { around.lightness[i] },
+            weight: weight.sum(),
+            gradient: V::from_array(gradient.map(Eight::sum)),
+            squares: squares.sum() * if MIXED { 1.0 } else { around.lightness[i] },
         };
-        if around.kernel.is_coincident(nearest.min_element()) {
-            part_coincident(i, start, sums, around, lists)
-        } else {
-            sums
-        }
+        if close == 0 { sums } else { part_coincident(i, start, count, sums, around, lists) }
     }
 }
 
@@ -312,8 +300,8 @@ pub(crate) struct Lists<V: Vector> {
     pub(crate) indices: Vec<u32>,
     /// V0 W.
     pub(crate) weights: Vec<f32>,
-    /// V0 grad W.
-    pub(crate) gradients: Vec<V::Bundle>,
+    /// What is kept of V0 grad W.
+    pub(crate) numbers: Vec<f32>,
     /// Gradients that are no factor of an offset.
     pub(crate) apart: Vec<Apart<V>>,
     /// Entries in use; beyond them there is room.
@@ -323,14 +311,29 @@ pub(crate) struct Lists<V: Vector> {
 impl<V: Vector> Lists<V> {
     /// Bytes of all buffers.
     pub(crate) fn bytes(&self) -> usize {
-        4 * (self.indices.capacity() + self.weights.capacity())
-            + size_of::<V::Bundle>() * self.gradients.capacity()
+        4 * (self.indices.capacity() + self.weights.capacity() + self.numbers.capacity())
             + size_of::<Apart<V>>() * self.apart.capacity()
     }
 
-    /// Makes room for so many entries more.
+    /// Appends a neighbour.
+    pub(crate) fn push(&mut self, index: u32, weight: f32, gradient: V, factor: f32) {
+        self.reserve(1);
+        let at = self.used;
+        (self.indices[at], self.weights[at]) = (index, weight);
+        gradient.keep(factor, &mut self.numbers[at * V::NUMBERS..(at + 1) * V::NUMBERS]);
+        self.used += 1;
+    }
+
+    /// Fills the list of particle `i` up to whole pairs with the particle itself.
     #[inline(always)]
-    pub(crate) fn reserve(&mut self, more: usize) {
+    pub(crate) fn pad(&mut self, i: usize) {
+        if !self.used.is_multiple_of(WIDTH) {
+            self.push(i as u32, 0.0, V::ZERO, 0.0);
+        }
+    }
+
+    #[inline(always)]
+    fn reserve(&mut self, more: usize) {
         if self.indices.len() < self.used + more {
             self.grow(self.used + more);
         }
@@ -343,32 +346,20 @@ impl<V: Vector> Lists<V> {
             list.reserve_exact(room - list.len());
             list.resize(room, T::default());
         }
-        let room = (least + least / SLACK).next_multiple_of(LANES);
+        let room = (least + least / SLACK).next_multiple_of(EIGHT);
         grow(&mut self.indices, room);
-        grow(&mut self.gradients, room / WIDTH);
         grow(&mut self.weights, room);
-    }
-
-    /// The entries from `start` on in groups: indices, weights and gradients.
-    #[inline(always)]
-    fn groups(
-        &mut self,
-        start: usize,
-        count: usize,
-    ) -> impl Iterator<Item = ((&mut [u32; LANES], &mut [f32; LANES]), &mut [V::Bundle])> {
-        let indices = self.indices[start..start + count].as_chunks_mut::<LANES>().0;
-        let weights = self.weights[start..start + count].as_chunks_mut::<LANES>().0;
-        let bundles = &mut self.gradients[start / WIDTH..(start + count) / WIDTH];
-        indices.iter_mut().zip(weights).zip(bundles.chunks_exact_mut(LANES / WIDTH))
+        grow(&mut self.numbers, room * V::NUMBERS);
     }
 }
 
-/// Gives the neighbours at the place of particle `i` a direction: replaces the
-/// gradients of its list, which starts at `start`.
+/// Gives the neighbours at the place of particle `i` a direction: replaces what
+/// is kept of the gradients of its `count` neighbours from entry `start` on.
 #[cold]
 fn part_coincident<V: Vector>(
     i: usize,
     start: usize,
+    count: usize,
     mut sums: Sums<V>,
     around: &Surroundings<V>,
     lists: &mut Lists<V>,
@@ -376,28 +367,18 @@ fn part_coincident<V: Vector>(
     let (positions, places) = (around.positions, around.places);
     let kernel = around.kernel.times(around.volume);
     (sums.gradient, sums.squares) = (V::ZERO, 0.0);
-    for at in (start..lists.used).step_by(LANES) {
-        let (mut vectors, mut factors) = ([[0.0; LANES]; 3], [0.0; LANES]);
-        for lane in 0..LANES.min(lists.used - at) {
-            let j = lists.indices[at + lane] as usize;
-            if j == i {
-                continue;
-            }
-            let offset = positions[i] - positions[j];
-            let gradient = kernel.pair_gradient(offset, places[i], places[j]);
-            sums.gradient += gradient;
-            sums.squares += gradient.length_squared() * around.lightness[j];
-            if !kernel.is_coincident(offset.length_squared()) {
-                factors[lane] = kernel.factor(offset.length_squared());
-            } else if V::FACTORS {
-                lists.apart.push(Apart { of: i as u32, neighbor: j as u32, gradient });
-            }
-            for (component, value) in vectors.iter_mut().zip(gradient.to_array()) {
-                component[lane] = value;
-            }
+    for at in start..start + count {
+        let j = lists.indices[at] as usize;
+        let offset = positions[i] - positions[j];
+        let gradient = kernel.pair_gradient(offset, places[i], places[j]);
+        sums.gradient += gradient;
+        sums.squares += gradient.length_squared() * around.lightness[j];
+        let coincident = kernel.is_coincident(offset.length_squared());
+        let factor = if coincident { 0.0 } else { kernel.factor(offset.length_squared()) };
+        gradient.keep(factor, &mut lists.numbers[at * V::NUMBERS..(at + 1) * V::NUMBERS]);
+        if coincident && V::FACTORS {
+            lists.apart.push(Apart { of: i as u32, neighbor: j as u32, gradient });
         }
-        let (vectors, factors) = (vectors.map(Vec4::from_array), Vec4::from_array(factors));
-        V::bundle(vectors, factors, &mut lists.gradients[at / WIDTH..(at + LANES) / WIDTH]);
     }
     sums
 }

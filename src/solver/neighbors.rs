@@ -5,11 +5,12 @@ mod wrapped;
 use core::ops::Range;
 
 use super::grid::Rows;
-use super::lanes::{Apart, WIDTH};
+use super::lanes::Apart;
 use super::listed::{Bounds, Listed};
-use super::neighborhood::{LANES, Lists, Neighborhood, Surroundings};
+use super::neighborhood::{Extent, Lists, Neighborhood, Points, Surroundings};
 use super::parallel::{CHUNK, Threads, for_each_chunk};
 use super::vector::Vector;
+use super::wide::{self, Machine, Task};
 
 /// Factor between the support radius and the size of a search cell: above the
 /// reach of the search, so that one ring of cells around a point is enough.
@@ -17,8 +18,7 @@ pub(crate) const CELL_FACTOR: f32 = 1.000_1;
 
 /// Neighbours of a fixed chunk of particles, as compressed lists.
 ///
-/// A particle's fluid neighbours are padded to whole bundles of
-/// [`Lanes`](super::lanes::Lanes) with the particle itself.
+/// A particle's fluid neighbours are padded to whole pairs with the particle itself.
 #[derive(Debug, Default)]
 pub(crate) struct NeighborChunk<V: Vector> {
     /// Fluid neighbours, particle after particle.
@@ -29,12 +29,14 @@ pub(crate) struct NeighborChunk<V: Vector> {
     boundary: Vec<u32>,
     boundary_ends: Vec<u32>,
     neighborhood: Neighborhood,
+    /// Boundary samples within reach of the particles of the present cell.
+    walls: Vec<u32>,
 }
 
 /// Where a particle's list is, and what is in it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
-    /// Where the padded list starts and ends, in bundles.
+    /// Where the padded list starts and ends.
     start: u32,
     end: u32,
     /// Neighbours, without padding.
@@ -46,7 +48,7 @@ struct Entry {
 /// The padded list of one particle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bundles<'a, V: Vector> {
-    /// Sorted indices, whole bundles.
+    /// Sorted indices, whole pairs.
     pub(crate) neighbors: Listed<'a>,
     /// V0 grad W.
     pub(crate) gradients: V::Gradients<'a>,
@@ -73,8 +75,7 @@ impl<'a, V: Vector> ChunkLists<'a, V> {
     #[inline(always)]
     pub(crate) fn fluid(&self, local: usize) -> &'a [u32] {
         let Entry { start, count, .. } = self.chunk.entries[local];
-        let start = start as usize * WIDTH;
-        &self.chunk.fluid.indices[start..start + count as usize]
+        &self.chunk.fluid.indices[start as usize..(start + count) as usize]
     }
 
     /// Boundary neighbours of the chunk's particle `local`.
@@ -87,17 +88,17 @@ impl<'a, V: Vector> ChunkLists<'a, V> {
     #[inline(always)]
     pub(crate) fn bundles(&self, local: usize) -> Bundles<'a, V> {
         let Entry { start, end, bounds, .. } = self.chunk.entries[local];
-        let span = start as usize..end as usize;
-        let places = span.start * WIDTH..span.end * WIDTH;
+        let (start, end) = (start as usize, end as usize);
         let fluid = &self.chunk.fluid;
         // SAFETY: `NeighborChunk::close` was given bounds of the indices.
-        let neighbors = unsafe { Listed::new(&fluid.indices[places.clone()], bounds) };
+        let neighbors = unsafe { Listed::new(&fluid.indices[start..end], bounds) };
         let own = self.first + local;
         let apart = if fluid.apart.is_empty() { &[] } else { apart_of(&fluid.apart, own) };
+        let numbers = &fluid.numbers[start * V::NUMBERS..end * V::NUMBERS];
         Bundles {
             neighbors,
-            gradients: V::gradients(&fluid.gradients[span], neighbors, self.points, own, apart),
-            weights: &fluid.weights[places],
+            gradients: V::gradients(numbers, neighbors, self.points, own, apart),
+            weights: &fluid.weights[start..end],
         }
     }
 }
@@ -112,7 +113,7 @@ fn apart_of<V>(apart: &[Apart<V>], own: usize) -> &[Apart<V>] {
 impl<V: Vector> NeighborChunk<V> {
     /// Bytes of all lists.
     fn bytes(&self) -> usize {
-        4 * (self.boundary.capacity() + self.boundary_ends.capacity())
+        4 * (self.boundary.capacity() + self.boundary_ends.capacity() + self.walls.capacity())
             + size_of::<Entry>() * self.entries.capacity()
             + self.fluid.bytes()
             + self.neighborhood.bytes()
@@ -134,7 +135,7 @@ impl<V: Vector> NeighborChunk<V> {
     /// The indices of the new entries, padding included, must be within `bounds`.
     unsafe fn close(&mut self, used: usize, count: usize, bounds: Bounds) {
         let start = self.entries.last().map_or(0, |last| last.end);
-        let (end, count) = ((used / WIDTH) as u32, count as u32);
+        let (end, count) = (used as u32, count as u32);
         self.entries.push(Entry { start, end, count, bounds });
         self.boundary_ends.push(self.boundary.len() as u32);
     }
@@ -143,20 +144,24 @@ impl<V: Vector> NeighborChunk<V> {
     /// `first`, and what follows from all positions.
     ///
     /// `MIXED` if the rest densities differ.
-    fn find<const MIXED: bool>(
+    #[inline(always)]
+    fn find<M: Machine, const MIXED: bool>(
         &mut self,
+        machine: M,
         first: usize,
-        points: &[V::Wide],
+        points: &Points,
         around: &Surroundings<V>,
         results: Results<V>,
     ) {
-        let Surroundings { positions, grid, boundary, kernel, volume, .. } = *around;
+        let Surroundings { positions, grid, boundary, volume, .. } = *around;
         self.clear();
         // Taken out of what lies beside another thread's chunk in memory.
         let mut fluid = core::mem::take(&mut self.fluid);
         let mut neighborhood = core::mem::take(&mut self.neighborhood);
+        // Copies, which no write to the lists can change.
+        let kernel = around.kernel.times(volume);
+        let wide = kernel.wide(machine);
         let (mut fluid_rows, mut boundary_rows) = (Rows::default(), Rows::default());
-        let mut walled = false;
         let mut bounds = Bounds::default();
         // Place of the particle among the candidates.
         let mut own = 0;
@@ -168,29 +173,40 @@ impl<V: Vector> NeighborChunk<V> {
                 cell = grid.cell_of(i);
                 grid.rows(x, &mut fluid_rows);
                 boundary.grid().rows(x, &mut boundary_rows);
-                walled = boundary_rows.points().next().is_some();
                 let (lowest, end) = fluid_rows.span();
                 bounds = Bounds { lowest, highest: end - 1 };
                 let rest = i..grid.points_of(cell).end;
-                own = 0;
-                neighborhood.collect(positions, points, &fluid_rows, rest, around.reach_squared());
+                let extent = Extent::of(&positions[rest.clone()]);
+                self.walls.clear();
+                self.walls.extend(boundary_rows.points().map(|k| k as u32).filter(|&k| {
+                    let sample = boundary.positions()[k as usize];
+                    extent.distance_squared(sample) < around.reach_squared()
+                }));
+                own = neighborhood.collect::<M, V, MIXED>(
+                    machine,
+                    points,
+                    &fluid_rows,
+                    &rest,
+                    &extent,
+                    around,
+                );
             }
-            let sums = neighborhood.visit::<V, MIXED>(i, own, around, &mut fluid);
+            let sums =
+                neighborhood.visit::<M, V, MIXED>(machine, &wide, i, own, around, &mut fluid);
             own += 1;
-            let mut density = kernel.center() * volume + sums.weight;
+
+            let mut density = sums.weight;
             let mut gradient_sum = sums.gradient;
             let walls = self.boundary.len();
-            if walled {
-                for k in boundary_rows.points() {
-                    let offset = x - boundary.positions()[k];
-                    if offset.length_squared() < around.reach_squared() {
-                        self.boundary.push(k as u32);
-                        let volume = boundary.volumes()[k];
-                        density += volume * kernel.value(offset.length_squared());
-                        let other = u32::MAX - k as u32;
-                        let gradient = kernel.pair_gradient(offset, around.places[i], other);
-                        gradient_sum += gradient * volume;
-                    }
+            for &k in &self.walls {
+                let offset = x - boundary.positions()[k as usize];
+                if offset.length_squared() < around.reach_squared() {
+                    self.boundary.push(k);
+                    let volume = boundary.volumes()[k as usize];
+                    density += volume * around.kernel.value(offset.length_squared());
+                    let other = u32::MAX - k;
+                    let gradient = around.kernel.pair_gradient(offset, around.places[i], other);
+                    gradient_sum += gradient * volume;
                 }
             }
             // SAFETY: neighbours are points of the rows, as the particle itself is.
@@ -202,6 +218,27 @@ impl<V: Vector> NeighborChunk<V> {
             results.counts[local] = sums.count + (self.boundary.len() - walls) as u32;
         }
         (self.fluid, self.neighborhood) = (fluid, neighborhood);
+    }
+}
+
+/// The search for the neighbours of a chunk's particles.
+struct Search<'a, 'b, V: Vector> {
+    chunk: &'a mut NeighborChunk<V>,
+    first: usize,
+    points: &'a Points,
+    around: &'a Surroundings<'b, V>,
+    results: Results<'a, V>,
+}
+
+impl<V: Vector> Task for Search<'_, '_, V> {
+    #[inline(always)]
+    fn run<M: Machine>(self, machine: M) {
+        let Self { chunk, first, points, around, results } = self;
+        if around.mixed {
+            chunk.find::<M, true>(machine, first, points, around, results);
+        } else {
+            chunk.find::<M, false>(machine, first, points, around, results);
+        }
     }
 }
 
@@ -220,8 +257,9 @@ pub(crate) struct Results<'a, V> {
 /// Neighbour lists of all particles of a world.
 #[derive(Debug, Default)]
 pub(crate) struct NeighborLists<V: Vector> {
-    /// The positions, and a group of others behind them.
-    points: Vec<V::Wide>,
+    points: Points,
+    /// The positions once more, where lists keep factors of offsets.
+    wide_points: Vec<V::Wide>,
     chunks: Vec<NeighborChunk<V>>,
     used: usize,
 }
@@ -229,13 +267,12 @@ pub(crate) struct NeighborLists<V: Vector> {
 impl<V: Vector> NeighborLists<V> {
     /// Finds the neighbours of all particles, and what follows from their positions.
     pub(crate) fn find(&mut self, threads: Threads, around: &Surroundings<V>, results: Results<V>) {
-        self.for_each(threads, around, results, |chunk, first, points, results| {
-            if around.mixed {
-                chunk.find::<true>(first, points, around, results);
-            } else {
-                chunk.find::<false>(first, points, around, results);
-            }
+        self.points.set(around.positions, threads);
+        let points = core::mem::take(&mut self.points);
+        self.for_each(threads, around, results, |chunk, first, results| {
+            wide::run(Search { chunk, first, points: &points, around, results });
         });
+        self.points = points;
     }
 
     /// Calls `search` with each chunk, its first particle and its results.
@@ -244,18 +281,19 @@ impl<V: Vector> NeighborLists<V> {
         threads: Threads,
         around: &Surroundings<V>,
         results: Results<V>,
-        search: impl Fn(&mut NeighborChunk<V>, usize, &[V::Wide], Results<V>) + Sync,
+        search: impl Fn(&mut NeighborChunk<V>, usize, Results<V>) + Sync,
     ) {
         self.used = around.positions.len().div_ceil(CHUNK);
         if self.chunks.len() < self.used {
             self.chunks.resize_with(self.used, Default::default);
         }
-        self.points.resize(around.positions.len() + LANES, V::Wide::default());
-        let wide = self.points.chunks_mut(CHUNK).zip(around.positions.chunks(CHUNK));
-        for_each_chunk(threads, wide, |(points, positions)| {
-            points.iter_mut().zip(positions).for_each(|(point, &x)| *point = x.widen());
-        });
-        let points = &*self.points;
+        if V::FACTORS {
+            self.wide_points.resize(around.positions.len(), V::Wide::default());
+            let wide = self.wide_points.chunks_mut(CHUNK).zip(around.positions.chunks(CHUNK));
+            for_each_chunk(threads, wide, |(points, positions)| {
+                points.iter_mut().zip(positions).for_each(|(point, &x)| *point = x.widen());
+            });
+        }
         let Results { densities, gradient_sums, diagonals, counts } = results;
         let chunks = self.chunks[..self.used]
             .iter_mut()
@@ -267,13 +305,13 @@ impl<V: Vector> NeighborLists<V> {
         for_each_chunk(threads, chunks, |(index, chunk)| {
             let ((((chunk, densities), gradient_sums), diagonals), counts) = chunk;
             let results = Results { densities, gradient_sums, diagonals, counts };
-            search(chunk, index * CHUNK, points, results);
+            search(chunk, index * CHUNK, results);
         });
     }
 
     /// The chunks of the particles, in order.
     pub(crate) fn chunks(&self) -> impl ExactSizeIterator<Item = ChunkLists<'_, V>> + Send {
-        let points = &*self.points;
+        let points = &*self.wide_points;
         let chunks = self.chunks[..self.used].iter().enumerate();
         chunks.map(move |(index, chunk)| ChunkLists { chunk, points, first: index * CHUNK })
     }
@@ -283,12 +321,13 @@ impl<V: Vector> NeighborLists<V> {
     pub(crate) fn of(&self, particle: usize) -> (ChunkLists<'_, V>, usize) {
         let local = particle % CHUNK;
         let chunk = &self.chunks[particle / CHUNK];
-        (ChunkLists { chunk, points: &self.points, first: particle - local }, local)
+        (ChunkLists { chunk, points: &self.wide_points, first: particle - local }, local)
     }
 
     /// Bytes of all lists.
     pub(crate) fn bytes(&self) -> usize {
-        size_of::<V::Wide>() * self.points.capacity()
+        size_of::<V::Wide>() * self.wide_points.capacity()
+            + self.points.bytes()
             + self.chunks.iter().map(NeighborChunk::bytes).sum::<usize>()
     }
 }

@@ -5,7 +5,7 @@ use bevy_math::{Vec3, Vec4};
 
 use super::lanes::{Apart, Lanes, WIDTH};
 use super::listed::{Listed, Values};
-use super::neighborhood::transposed;
+use super::wide::Machine;
 
 /// Pairs of neighbours whose gradients are kept between two uses: more than any
 /// but a crushed particle has.
@@ -58,21 +58,22 @@ impl<'a> Offsets<'a> {
 /// near: a factor of the offset is a third of a gradient.
 impl Lanes for Vec3 {
     type Wide = Vec4;
-    type Bundle = [f32; WIDTH];
     type Gradients<'a> = Offsets<'a>;
     type Kept = Kept;
     const FACTORS: bool = true;
+    const NUMBERS: usize = 1;
 
     #[inline(always)]
     fn gradients<'a>(
-        factors: &'a [[f32; WIDTH]],
+        factors: &'a [f32],
         neighbors: Listed<'a>,
         points: &'a [Vec4],
         own: usize,
         apart: &'a [Apart<Vec3>],
     ) -> Offsets<'a> {
         let own = points[own];
-        Offsets { factors, neighbors, points: neighbors.of(points, 0), own, apart }
+        let (factors, points) = (factors.as_chunks().0, neighbors.of(points, 0));
+        Offsets { factors, neighbors, points, own, apart }
     }
 
     #[inline(always)]
@@ -86,15 +87,19 @@ impl Lanes for Vec3 {
     }
 
     #[inline(always)]
-    fn components(&wide: &[Vec4; 4]) -> [Vec4; 3] {
-        let [x, y, z, _] = transposed(wide);
-        [x, y, z]
+    fn keep(self, factor: f32, numbers: &mut [f32]) {
+        numbers.copy_from_slice(&[factor]);
     }
 
     #[inline(always)]
-    fn bundle(_: [Vec4; 3], factors: Vec4, bundles: &mut [[f32; WIDTH]]) {
-        let [a, b, c, d] = factors.to_array();
-        bundles.copy_from_slice(&[[a, b], [c, d]]);
+    fn keep_packed<M: Machine>(
+        machine: M,
+        _: [M::Eight; 3],
+        factors: M::Eight,
+        mask: u32,
+        numbers: &mut [f32],
+    ) {
+        numbers.copy_from_slice(&machine.pack(factors, mask));
     }
 
     #[inline(always)]

@@ -1,13 +1,11 @@
 //! The search in a world with periodic borders: plain loops, in which a
 //! particle beside a border also looks behind the other one.
 
-use bevy_math::Vec4;
-
 use super::{NeighborChunk, NeighborLists, Results};
 use crate::solver::grid::Rows;
-use crate::solver::lanes::{Apart, WIDTH};
+use crate::solver::lanes::Apart;
 use crate::solver::listed::Bounds;
-use crate::solver::neighborhood::{LANES, Surroundings};
+use crate::solver::neighborhood::Surroundings;
 use crate::solver::parallel::Threads;
 use crate::solver::periodic::Periodic;
 use crate::solver::vector::Vector;
@@ -21,7 +19,7 @@ impl<V: Vector> NeighborLists<V> {
         periodic: &Periodic,
         results: Results<V>,
     ) {
-        self.for_each(threads, around, results, |chunk, first, _, results| {
+        self.for_each(threads, around, results, |chunk, first, results| {
             chunk.find_wrapped(first, around, periodic, results);
         });
     }
@@ -48,8 +46,6 @@ impl<V: Vector> NeighborChunk<V> {
             let mut density = kernel.center() * volume;
             let (mut gradient_sum, mut squares) = (V::ZERO, 0.0);
             let (mut count, walls) = (0, self.boundary.len());
-            let (mut indices, mut weights) = ([i as u32; LANES], [0.0; LANES]);
-            let (mut components, mut factors) = ([[0.0; LANES]; 3], [0.0; LANES]);
             periodic.for_each_image(x, reach, |image| {
                 grid.rows(image, &mut rows);
                 for j in rows.points().filter(|&j| j != i) {
@@ -64,23 +60,17 @@ impl<V: Vector> NeighborChunk<V> {
                     density += weight;
                     gradient_sum += gradient;
                     squares += gradient.length_squared() * around.lightness[j];
-                    let lane = count % LANES;
-                    if offset == plain && !kernel.is_coincident(squared) {
-                        factors[lane] = kernel.factor(squared) * volume;
-                    } else if V::FACTORS {
-                        // No factor of the offset between the two positions.
-                        self.fluid.apart.push(Apart { of: i as u32, neighbor: j as u32, gradient });
+                    let mut factor = kernel.factor(squared) * volume;
+                    if offset != plain || kernel.is_coincident(squared) {
+                        // None of the offset between the two positions.
+                        factor = 0.0;
+                        if V::FACTORS {
+                            let (of, neighbor) = (i as u32, j as u32);
+                            self.fluid.apart.push(Apart { of, neighbor, gradient });
+                        }
                     }
-                    (indices[lane], weights[lane]) = (j as u32, weight);
-                    for (component, value) in components.iter_mut().zip(gradient.to_array()) {
-                        component[lane] = value;
-                    }
+                    self.fluid.push(j as u32, weight, gradient, factor);
                     count += 1;
-                    if count % LANES == 0 {
-                        self.push(&indices, &weights, &components, &factors);
-                        (indices, weights) = ([i as u32; LANES], [0.0; LANES]);
-                        (components, factors) = ([[0.0; LANES]; 3], [0.0; LANES]);
-                    }
                 }
                 boundary.grid().rows(image, &mut rows);
                 for k in rows.points() {
@@ -95,10 +85,7 @@ impl<V: Vector> NeighborChunk<V> {
                     }
                 }
             });
-            if count % LANES != 0 {
-                self.push(&indices, &weights, &components, &factors);
-                self.fluid.used -= LANES - (count % LANES).next_multiple_of(WIDTH);
-            }
+            self.fluid.pad(i);
             // SAFETY: every index is one of a particle.
             unsafe { self.close(self.fluid.used, count, bounds) };
             results.densities[local] = density;
@@ -107,23 +94,5 @@ impl<V: Vector> NeighborChunk<V> {
                 gradient_sum.length_squared() * around.lightness[i] + squares;
             results.counts[local] = (count + self.boundary.len() - walls) as u32;
         }
-    }
-
-    /// Appends a group of entries.
-    fn push(
-        &mut self,
-        indices: &[u32; LANES],
-        weights: &[f32; LANES],
-        components: &[[f32; LANES]; 3],
-        factors: &[f32; LANES],
-    ) {
-        let lists = &mut self.fluid;
-        lists.reserve(LANES);
-        let (start, end) = (lists.used, lists.used + LANES);
-        lists.indices[start..end].copy_from_slice(indices);
-        lists.weights[start..end].copy_from_slice(weights);
-        let bundles = &mut lists.gradients[start / WIDTH..end / WIDTH];
-        V::bundle(components.map(Vec4::from_array), Vec4::from_array(*factors), bundles);
-        lists.used = end;
     }
 }
