@@ -46,13 +46,11 @@ pub trait Lanes: Sized {
     /// Keeps a gradient, given as such and as factor of the offset.
     fn keep(self, factor: f32, numbers: &mut [f32]);
 
-    /// Keeps those of eight gradients that a mask names, given by their
-    /// components and as factors of offsets, and any numbers behind them.
-    fn keep_packed<M: Machine>(
+    /// Keeps eight gradients, given by their components and as factors of offsets.
+    fn keep_all<M: Machine>(
         machine: M,
         components: [M::Eight; 3],
         factors: M::Eight,
-        mask: u32,
         numbers: &mut [f32],
     );
 
@@ -197,14 +195,13 @@ impl Lanes for Vec2 {
     }
 
     #[inline(always)]
-    fn keep_packed<M: Machine>(
+    fn keep_all<M: Machine>(
         machine: M,
         [x, y, _]: [M::Eight; 3],
         _: M::Eight,
-        mask: u32,
         numbers: &mut [f32],
     ) {
-        numbers.copy_from_slice(&machine.pack_pairs(x, y, mask));
+        numbers.copy_from_slice(&machine.interleave(x, y));
     }
 
     #[inline(always)]

@@ -44,28 +44,12 @@ impl<V: Vector> Surroundings<'_, V> {
 pub(crate) struct Sums<V> {
     /// Number of neighbours.
     pub(crate) count: u32,
-    /// V0 W, that of the particle itself included.
+    /// V0 W.
     pub(crate) weight: f32,
     /// V0 grad W, in 1/m.
     pub(crate) gradient: V,
     /// |V0 grad W|²/rho0 of the neighbour.
     pub(crate) squares: f32,
-}
-
-/// How many lanes a mask of eight names.
-static COUNTS: [u8; 1 << EIGHT] = {
-    let mut table = [0; 1 << EIGHT];
-    let mut mask = 0usize;
-    while mask < table.len() {
-        table[mask] = mask.count_ones() as u8;
-        mask += 1;
-    }
-    table
-};
-
-#[inline(always)]
-fn count(mask: u32) -> usize {
-    usize::from(COUNTS[mask as usize % COUNTS.len()])
 }
 
 /// A place in metres that is far from every other on its side of zero: squares
@@ -133,10 +117,10 @@ pub(crate) struct Neighborhood {
     components: [Vec<f32>; 3],
     /// Sorted index of each.
     indices: Vec<u32>,
-    /// 1/rho0 of each, where they differ.
-    lightness: Vec<f32>,
     /// Groups in use.
     groups: usize,
+    /// Offsets from the neighbours of one particle, component by component.
+    offsets: [Vec<f32>; 3],
 }
 
 /// Eight entries from `at` on.
@@ -146,14 +130,18 @@ fn eight<T>(values: &[T], at: usize) -> &[T; EIGHT] {
     values[at..].first_chunk().unwrap_or_else(|| unreachable!())
 }
 
+/// Whole groups of eight.
+#[inline(always)]
+fn groups<T>(values: &[T]) -> &[[T; EIGHT]] {
+    values.as_chunks().0
+}
+
 impl Neighborhood {
     /// Takes what the rows around a cell hold within reach of the box around the
     /// particles `own` of the cell, which are among them. Returns the place of
     /// the first of these.
-    ///
-    /// `MIXED` if the rest densities differ.
     #[inline(always)]
-    pub(crate) fn collect<M: Machine, V: Vector, const MIXED: bool>(
+    pub(crate) fn collect<M: Machine, V: Vector>(
         &mut self,
         machine: M,
         points: &Points,
@@ -163,16 +151,21 @@ impl Neighborhood {
         around: &Surroundings<V>,
     ) -> usize {
         let most = rows.ranges().iter().map(|&(start, end)| (end - start) as usize).sum::<usize>();
-        let room = (most + EIGHT).next_multiple_of(EIGHT);
+        let room = (most + EIGHT).next_multiple_of(EIGHT) + EIGHT;
         if self.indices.len() < room {
             self.indices.resize(room, 0);
             self.components[..V::DIM].iter_mut().for_each(|axis| axis.resize(room, 0.0));
-            self.lightness.resize(if MIXED { room } else { 0 }, 0.0);
+            self.offsets[..V::DIM].iter_mut().for_each(|axis| axis.resize(room, 0.0));
         }
         let spread = |v: V| v.to_array().map(|component| machine.splat(component));
         let (low, high) = (spread(extent.low), spread(extent.high));
         let reach_squared = machine.splat(around.reach_squared());
         let zero = machine.splat(0.0);
+        let listed = &mut self.indices[..room];
+        let mut candidates = self.components.each_mut().map(Vec::as_mut_slice);
+        for candidates in &mut candidates[..V::DIM] {
+            *candidates = &mut core::mem::take(candidates)[..room];
+        }
         let mut found = 0;
         let mut place = 0;
         let first = own.start as u32;
@@ -195,13 +188,13 @@ impl Neighborhood {
                     // What follows the row is of another.
                     let row = 0xff >> (EIGHT as u32).saturating_sub(end - at);
                     let mask = squared.less(reach_squared) & row;
+                    let end = found + EIGHT;
+                    listed[found..end].copy_from_slice(&packed(mask).map(|lane| at + lane));
                     for axis in 0..V::DIM {
-                        self.components[axis][found..found + EIGHT]
-                            .copy_from_slice(&machine.pack(components[axis], mask));
+                        let packed = machine.pack(components[axis], mask);
+                        candidates[axis][found..end].copy_from_slice(&packed);
                     }
-                    self.indices[found..found + EIGHT]
-                        .copy_from_slice(&packed(mask).map(|lane| at + lane));
-                    found += count(mask);
+                    found += mask.count_ones() as usize;
                 }
             }
         }
@@ -211,18 +204,60 @@ impl Neighborhood {
         for axis in 0..V::DIM {
             self.components[axis][padding.clone()].fill(nobody[axis]);
         }
-        if MIXED {
-            let listed = self.lightness.iter_mut().zip(&self.indices);
-            let listed = listed.take(found);
-            listed.for_each(|(lightness, &j)| *lightness = around.lightness[j as usize]);
-        }
         place
     }
 
     /// Bytes of all buffers.
     pub(crate) fn bytes(&self) -> usize {
-        let components = self.components.iter().map(Vec::capacity).sum::<usize>();
-        4 * (components + self.indices.capacity() + self.lightness.capacity())
+        let numbers = self.components.iter().chain(&self.offsets).map(Vec::capacity);
+        4 * (numbers.sum::<usize>() + self.indices.capacity())
+    }
+
+    /// Finds the neighbours of the particle at `x`, which is itself the candidate
+    /// `own`. Writes their indices, and any behind them, to `listed`; leaves the
+    /// offsets from them, and far ones behind. Returns how many there are.
+    #[inline(always)]
+    fn search<M: Machine, V: Vector>(
+        &mut self,
+        machine: M,
+        x: V,
+        own: usize,
+        around: &Surroundings<V>,
+        listed: &mut [u32],
+    ) -> usize {
+        let room = listed.len();
+        let x = x.to_array().map(|component| machine.splat(component));
+        let reach_squared = machine.splat(around.reach_squared());
+        let zero = machine.splat(0.0);
+        let [xs, ys, zs] = self.components.each_ref().map(|axis| groups(axis));
+        let zs = if V::DIM == 3 { zs } else { ys };
+        let mut offsets = self.offsets.each_mut().map(Vec::as_mut_slice);
+        for offsets in &mut offsets[..V::DIM] {
+            *offsets = &mut core::mem::take(offsets)[..room];
+        }
+        let mut count = 0;
+        let candidates = groups(&self.indices).iter().zip(xs).zip(ys).zip(zs);
+        for (group, (((indices, xs), ys), zs)) in candidates.take(self.groups).enumerate() {
+            let places = [xs, ys, zs];
+            let mut vectors = [zero; 3];
+            let mut squared = zero;
+            for axis in 0..V::DIM {
+                vectors[axis] = x[axis] - machine.load(places[axis]);
+                squared = squared + vectors[axis] * vectors[axis];
+            }
+            let itself = if own / EIGHT == group { 1 << (own % EIGHT) } else { 0 };
+            let mask = squared.less(reach_squared) & !itself;
+            let end = count + EIGHT;
+            listed[count..end].copy_from_slice(&machine.pack_indices(indices, mask));
+            for axis in 0..V::DIM {
+                offsets[axis][count..end].copy_from_slice(&machine.pack(vectors[axis], mask));
+            }
+            count += mask.count_ones() as usize;
+        }
+        for offsets in &mut offsets[..V::DIM] {
+            offsets[count..count + EIGHT].fill(FAR);
+        }
+        count
     }
 
     /// Finds and evaluates the neighbours of the particle `i`, which is the
@@ -231,7 +266,7 @@ impl Neighborhood {
     /// `MIXED` if the rest densities differ.
     #[inline(always)]
     pub(crate) fn visit<M: Machine, V: Vector, const MIXED: bool>(
-        &self,
+        &mut self,
         machine: M,
         kernel: &WideKernel<M>,
         i: usize,
@@ -239,57 +274,58 @@ impl Neighborhood {
         around: &Surroundings<V>,
         lists: &mut Lists<V>,
     ) -> Sums<V> {
-        lists.reserve((self.groups + 1) * EIGHT);
-        let x = around.positions[i].to_array().map(|component| machine.splat(component));
+        let room = (self.groups + 1) * EIGHT;
+        lists.reserve(room);
+        let start = lists.used;
+        let listed = &mut lists.indices[start..start + room];
+        let count = self.search::<M, V>(machine, around.positions[i], own, around, listed);
         let support = around.kernel.support_radius();
-        let reach_squared = machine.splat(around.reach_squared());
         let close_squared = machine.splat(CLOSE * support * support);
         let zero = machine.splat(0.0);
         let (mut weight, mut squares) = (zero, zero);
         let mut gradient = [zero; 3];
         let mut close = 0;
-        let start = lists.used;
-        let mut end = start;
-        for group in 0..self.groups {
-            let at = group * EIGHT;
-            let mut vectors = [zero; 3];
+        let [xs, ys, zs] = self.offsets.each_ref().map(|axis| groups(axis));
+        // The plane has no third component to walk along with.
+        let zs = if V::DIM == 3 { zs } else { ys };
+        let weights = lists.weights[start..start + room].as_chunks_mut().0.iter_mut();
+        let numbers = start * V::NUMBERS..(start + room) * V::NUMBERS;
+        let numbers = lists.numbers[numbers].chunks_exact_mut(EIGHT * V::NUMBERS);
+        let listed = groups(listed).iter().zip(weights).zip(numbers);
+        let offsets = xs.iter().zip(ys).zip(zs);
+        for (((xs, ys), zs), ((listed, kept), numbers)) in
+            offsets.zip(listed).take(count.div_ceil(EIGHT))
+        {
+            let mut vectors = [xs, ys, zs].map(|axis| machine.load(axis));
             let mut squared = zero;
-            for axis in 0..V::DIM {
-                vectors[axis] = x[axis] - machine.load(eight(&self.components[axis], at));
-                squared = squared + vectors[axis] * vectors[axis];
+            for vector in &vectors[..V::DIM] {
+                squared = squared + *vector * *vector;
             }
-            let itself = if own / EIGHT == group { 1 << (own % EIGHT) } else { 0 };
-            let mask = squared.less(reach_squared) & !itself;
-            close |= squared.less(close_squared) & mask;
-            // Beyond the reach, and at the particle itself, nothing is added.
+            close |= squared.less(close_squared);
             let [values, slopes, factors] = kernel.evaluate(squared);
             weight += values;
             let mut square = slopes * slopes;
             if MIXED {
-                square = square * machine.load(eight(&self.lightness, at));
+                // Behind the last neighbour is any index, and nothing to be added.
+                let lightness = |j: u32| around.lightness.get(j as usize).copied().unwrap_or(0.0);
+                square = square * machine.load(&listed.map(lightness));
             }
             squares += square;
             for axis in 0..V::DIM {
                 vectors[axis] = vectors[axis] * factors;
                 gradient[axis] += vectors[axis];
             }
-            let indices = machine.pack_indices(eight(&self.indices, at), mask);
-            lists.indices[end..end + EIGHT].copy_from_slice(&indices);
-            lists.weights[end..end + EIGHT].copy_from_slice(&machine.pack(values, mask));
-            let numbers = &mut lists.numbers[end * V::NUMBERS..(end + EIGHT) * V::NUMBERS];
-            V::keep_packed(machine, vectors, factors, mask, numbers);
-            end += count(mask);
+            *kept = machine.store(values);
+            V::keep_all(machine, vectors, factors, numbers);
         }
-        lists.used = end;
-        let count = end - start;
+        lists.used = start + count;
         lists.pad(i);
-        let sums = Sums {
-            count: count as u32,
-            weight: weight.sum(),
-            gradient: V::from_array(gradient.map(Eight::sum)),
-            squares: squares.sum() * if MIXED { 1.0 } else { around.lightness[i] },
-        };
-        if close == 0 { sums } else { part_coincident(i, start, count, sums, around, lists) }
+        let mut gradient = V::from_array(gradient.map(Eight::sum));
+        let mut squares = squares.sum() * if MIXED { 1.0 } else { around.lightness[i] };
+        if close != 0 {
+            (gradient, squares) = part_coincident(i, start, count, around, lists);
+        }
+        Sums { count: count as u32, weight: weight.sum(), gradient, squares }
     }
 }
 
@@ -355,24 +391,24 @@ impl<V: Vector> Lists<V> {
 
 /// Gives the neighbours at the place of particle `i` a direction: replaces what
 /// is kept of the gradients of its `count` neighbours from entry `start` on.
+/// Returns the sums of the gradients and of their squares over rho0.
 #[cold]
 fn part_coincident<V: Vector>(
     i: usize,
     start: usize,
     count: usize,
-    mut sums: Sums<V>,
     around: &Surroundings<V>,
     lists: &mut Lists<V>,
-) -> Sums<V> {
+) -> (V, f32) {
     let (positions, places) = (around.positions, around.places);
     let kernel = around.kernel.times(around.volume);
-    (sums.gradient, sums.squares) = (V::ZERO, 0.0);
+    let (mut sum, mut squares) = (V::ZERO, 0.0);
     for at in start..start + count {
         let j = lists.indices[at] as usize;
         let offset = positions[i] - positions[j];
         let gradient = kernel.pair_gradient(offset, places[i], places[j]);
-        sums.gradient += gradient;
-        sums.squares += gradient.length_squared() * around.lightness[j];
+        sum += gradient;
+        squares += gradient.length_squared() * around.lightness[j];
         let coincident = kernel.is_coincident(offset.length_squared());
         let factor = if coincident { 0.0 } else { kernel.factor(offset.length_squared()) };
         gradient.keep(factor, &mut lists.numbers[at * V::NUMBERS..(at + 1) * V::NUMBERS]);
@@ -380,5 +416,5 @@ fn part_coincident<V: Vector>(
             lists.apart.push(Apart { of: i as u32, neighbor: j as u32, gradient });
         }
     }
-    sums
+    (sum, squares)
 }

@@ -182,7 +182,7 @@ impl<V: Vector> NeighborChunk<V> {
                     let sample = boundary.positions()[k as usize];
                     extent.distance_squared(sample) < around.reach_squared()
                 }));
-                own = neighborhood.collect::<M, V, MIXED>(
+                own = neighborhood.collect::<M, V>(
                     machine,
                     points,
                     &fluid_rows,
@@ -195,7 +195,7 @@ impl<V: Vector> NeighborChunk<V> {
                 neighborhood.visit::<M, V, MIXED>(machine, &wide, i, own, around, &mut fluid);
             own += 1;
 
-            let mut density = sums.weight;
+            let mut density = kernel.center() + sums.weight;
             let mut gradient_sum = sums.gradient;
             let walls = self.boundary.len();
             for &k in &self.walls {
@@ -356,6 +356,7 @@ mod tests {
     use super::super::grid::CellGrid;
     use super::super::kernel::CubicSpline;
     use super::*;
+    use crate::solver::wide::Plain;
     use bevy_math::{Vec2, Vec3};
     use bevy_tasks::TaskPoolBuilder;
 
@@ -472,6 +473,64 @@ mod tests {
                 cloud::<Vec2>(2000).iter().map(|p| *p * 10.0 + Vec2::splat(offset)).collect();
             check(&points, &points[..100], 0.5, Threads::Serial);
         }
+    }
+
+    /// The lists of all points, as one chunk, and the densities.
+    fn search<V: Vector>(
+        points: &[V],
+        support_radius: f32,
+        search: impl Fn(Search<V>),
+    ) -> (NeighborChunk<V>, Vec<f32>) {
+        let ids: Vec<u32> = (0..points.len() as u32).collect();
+        let mut grid = CellGrid::default();
+        grid.sort(points, &ids, support_radius * CELL_FACTOR, Threads::Serial);
+        let positions: Vec<V> = (0..grid.len()).map(|sorted| points[grid.point(sorted)]).collect();
+        let mut places = Points::default();
+        places.set(&positions, Threads::Serial);
+        let (mut densities, mut diagonals) = (vec![0.0; points.len()], vec![0.0; points.len()]);
+        let (mut gradient_sums, mut counts) = (vec![V::ZERO; points.len()], vec![0; points.len()]);
+        let mut chunk = NeighborChunk::default();
+        search(Search {
+            chunk: &mut chunk,
+            first: 0,
+            points: &places,
+            around: &Surroundings {
+                positions: &positions,
+                places: &ids,
+                lightness: &vec![1.0; points.len()],
+                grid: &grid,
+                boundary: &BoundarySet::default(),
+                kernel: &CubicSpline::new(support_radius),
+                volume: 0.5,
+                mixed: true,
+            },
+            results: Results {
+                densities: &mut densities,
+                gradient_sums: &mut gradient_sums,
+                diagonals: &mut diagonals,
+                counts: &mut counts,
+            },
+        });
+        (chunk, densities)
+    }
+
+    #[test]
+    fn lists_are_the_same_bits_by_all_instructions() {
+        fn check<V: Vector>(support_radius: f32) {
+            let points = cloud::<V>(3000);
+            let (best, densities) = search(&points, support_radius, |task| wide::run(task));
+            let (plain, expected) = search(&points, support_radius, |task| Plain.run(task));
+            let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<u32>>();
+            let used = best.fluid.used;
+            assert_eq!(used, plain.fluid.used);
+            assert_eq!(best.fluid.indices[..used], plain.fluid.indices[..used]);
+            assert_eq!(bits(&best.fluid.weights[..used]), bits(&plain.fluid.weights[..used]));
+            let numbers = used * V::NUMBERS;
+            assert_eq!(bits(&best.fluid.numbers[..numbers]), bits(&plain.fluid.numbers[..numbers]));
+            assert_eq!(bits(&densities), bits(&expected));
+        }
+        check::<Vec2>(0.08);
+        check::<Vec3>(0.15);
     }
 
     #[test]

@@ -72,8 +72,11 @@ pub trait Machine: Copy {
     /// As [`Machine::pack`], of whole numbers.
     fn pack_indices(self, values: &[u32; EIGHT], mask: u32) -> [u32; EIGHT];
 
-    /// As [`Machine::pack`], of pairs.
-    fn pack_pairs(self, a: Self::Eight, b: Self::Eight, mask: u32) -> [f32; 2 * EIGHT];
+    /// The numbers as an array.
+    fn store(self, values: Self::Eight) -> [f32; EIGHT];
+
+    /// The numbers of both groups by turns.
+    fn interleave(self, a: Self::Eight, b: Self::Eight) -> [f32; 2 * EIGHT];
 }
 
 /// Eight numbers.
@@ -134,8 +137,7 @@ impl Machine for Plain {
 
     #[inline(always)]
     fn pack(self, values: Halves, mask: u32) -> [f32; EIGHT] {
-        let [[a, b, c, d], [e, f, g, h]] = values.0.map(|half| half.to_array());
-        let values = [a, b, c, d, e, f, g, h];
+        let values = self.store(values);
         packed(mask).map(|lane| values[lane as usize % EIGHT])
     }
 
@@ -145,13 +147,15 @@ impl Machine for Plain {
     }
 
     #[inline(always)]
-    fn pack_pairs(self, a: Halves, b: Halves, mask: u32) -> [f32; 2 * EIGHT] {
-        let (a, b) = (self.pack(a, mask), self.pack(b, mask));
-        let mut pairs = [0.0; 2 * EIGHT];
-        for lane in 0..EIGHT {
-            (pairs[2 * lane], pairs[2 * lane + 1]) = (a[lane], b[lane]);
-        }
-        pairs
+    fn store(self, Halves([low, high]): Halves) -> [f32; EIGHT] {
+        let ([a, b, c, d], [e, f, g, h]) = (low.to_array(), high.to_array());
+        [a, b, c, d, e, f, g, h]
+    }
+
+    #[inline(always)]
+    fn interleave(self, a: Halves, b: Halves) -> [f32; 2 * EIGHT] {
+        let (a, b) = (self.store(a), self.store(b));
+        core::array::from_fn(|at| if at.is_multiple_of(2) { a[at / 2] } else { b[at / 2] })
     }
 }
 
@@ -294,13 +298,16 @@ mod avx2 {
         }
 
         #[inline(always)]
-        fn pack_pairs(self, a: Register, b: Register, mask: u32) -> [f32; 2 * EIGHT] {
+        fn store(self, values: Register) -> [f32; EIGHT] {
+            // SAFETY: both types are eight numbers.
+            unsafe { transmute(values.0) }
+        }
+
+        #[inline(always)]
+        fn interleave(self, a: Register, b: Register) -> [f32; 2 * EIGHT] {
             // SAFETY: there is an `Avx2`; both types are sixteen numbers.
             unsafe {
-                let order = order(mask);
-                let a = _mm256_permutevar8x32_ps(a.0, order);
-                let b = _mm256_permutevar8x32_ps(b.0, order);
-                let (low, high) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+                let (low, high) = (_mm256_unpacklo_ps(a.0, b.0), _mm256_unpackhi_ps(a.0, b.0));
                 transmute([
                     _mm256_permute2f128_ps::<0x20>(low, high),
                     _mm256_permute2f128_ps::<0x31>(low, high),
@@ -407,7 +414,8 @@ mod tests {
         let count = mask.count_ones() as usize;
         bits.extend(machine.pack(x, mask)[..count].iter().map(|value| value.to_bits()));
         bits.extend(&machine.pack_indices(&a.map(f32::to_bits), mask)[..count]);
-        bits.extend(machine.pack_pairs(x, y, mask)[..2 * count].iter().map(|v| v.to_bits()));
+        bits.extend(machine.interleave(x, y).map(f32::to_bits));
+        bits.extend(machine.store(y).map(f32::to_bits));
         bits
     }
 
@@ -425,8 +433,9 @@ mod tests {
             let x = Plain.load(&a);
             let expected: Vec<f32> = named.iter().map(|&lane| a[lane]).collect();
             assert_eq!(Plain.pack(x, mask)[..named.len()], expected);
-            let expected: Vec<f32> = named.iter().flat_map(|&lane| [a[lane], b[lane]]).collect();
-            assert_eq!(Plain.pack_pairs(x, Plain.load(&b), mask)[..2 * named.len()], expected);
+            assert_eq!(Plain.store(x), a);
+            let expected: Vec<f32> = (0..8).flat_map(|lane| [a[lane], b[lane]]).collect();
+            assert_eq!(Plain.interleave(x, Plain.load(&b))[..], expected);
         }
     }
 
