@@ -29,8 +29,21 @@ const MAX_DIGIT_BITS: u32 = 11;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
-    key: u64,
+    /// In halves, so that an entry is no longer than its parts.
+    key: [u32; 2],
     point: u32,
+}
+
+impl Entry {
+    #[inline(always)]
+    fn new(key: u64, point: u32) -> Self {
+        Self { key: [key as u32, (key >> 32) as u32], point }
+    }
+
+    #[inline(always)]
+    fn key(&self) -> u64 {
+        u64::from(self.key[1]) << 32 | u64::from(self.key[0])
+    }
 }
 
 /// Cells along the slow axis in a [`Stripe`]: with two, stripes of one color are
@@ -93,7 +106,7 @@ impl CellGrid {
         for_each_chunk(threads, chunks, |(index, (entries, points))| {
             for (local, (entry, &position)) in entries.iter_mut().zip(points).enumerate() {
                 let point = (index * CHUNK + local) as u32;
-                *entry = Entry { key: self.key(self.cell(position)), point };
+                *entry = Entry::new(self.key(self.cell(position)), point);
             }
         });
         self.entries = entries;
@@ -111,6 +124,12 @@ impl CellGrid {
     #[inline(always)]
     pub fn cell_of(&self, sorted: usize) -> usize {
         self.cell_of[sorted] as usize
+    }
+
+    /// The sorted points of an occupied cell.
+    #[inline(always)]
+    pub fn points_of(&self, cell: usize) -> core::ops::Range<usize> {
+        self.starts[cell] as usize..self.starts[cell + 1] as usize
     }
 
     /// Number of points.
@@ -256,14 +275,14 @@ impl CellGrid {
         let count = self.entries.len();
         self.scratch.clear();
         self.scratch.resize(count, Entry::default());
-        let highest = self.entries.iter().map(|entry| entry.key).max().unwrap_or(0);
+        let highest = self.entries.iter().map(Entry::key).max().unwrap_or(0);
         let bits = u64::BITS - highest.leading_zeros();
         // As many passes as it takes, over digits of about the same size.
         let digit_bits = bits.div_ceil(bits.div_ceil(MAX_DIGIT_BITS).max(1));
         let digits = 1usize << digit_bits;
         let mut shift = 0;
         while shift < bits {
-            let digit = |entry: &Entry| (entry.key >> shift) as usize & (digits - 1);
+            let digit = |entry: &Entry| (entry.key() >> shift) as usize & (digits - 1);
             self.histogram.clear();
             self.histogram.resize(digits, 0);
             for entry in &self.entries {
@@ -292,9 +311,9 @@ impl CellGrid {
         let mut layer_end = 0;
         let mut start = 0;
         while start < self.entries.len() {
-            let key = self.entries[start].key;
+            let key = self.entries[start].key();
             let cell = &mut self.entries[start..];
-            let count = cell.iter().take_while(|entry| entry.key == key).count();
+            let count = cell.iter().take_while(|entry| entry.key() == key).count();
             let id = |entry: &Entry| ids[entry.point as usize];
             // Most cells come in order: the radix sort keeps that of the last step.
             if !cell[..count].is_sorted_by_key(id) {
@@ -383,16 +402,11 @@ impl Rows {
         self.ranges[..self.len].iter().flat_map(|&(start, end)| start as usize..end as usize)
     }
 
-    /// How many points come before the sorted `point`, which is in one of the rows.
-    pub fn place_of(&self, point: usize) -> usize {
-        let mut before = 0;
-        for &(start, end) in self.ranges() {
-            if (start as usize..end as usize).contains(&point) {
-                return before + point - start as usize;
-            }
-            before += (end - start) as usize;
-        }
-        before
+    /// First point of all rows and their end; the same if they hold none.
+    pub fn span(&self) -> (u32, u32) {
+        let held = || self.ranges().iter().filter(|(start, end)| start < end);
+        let (first, end) = (held().map(|row| row.0).min(), held().map(|row| row.1).max());
+        (first.unwrap_or(0), end.unwrap_or(0))
     }
 
     /// The ranges themselves.

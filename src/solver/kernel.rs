@@ -2,9 +2,8 @@
 
 use core::marker::PhantomData;
 
-use bevy_math::Vec4;
-
 use super::vector::Vector;
+use super::wide::{Eight, Machine};
 
 /// Distance, as a fraction of the support radius, that a coincident pair of
 /// particles is treated as having, so that pressure can drive it apart.
@@ -44,6 +43,12 @@ impl<V: Vector> CubicSpline<V> {
         }
     }
 
+    /// The kernel times a factor.
+    #[inline(always)]
+    pub(crate) fn times(&self, factor: f32) -> Self {
+        Self { scale: self.scale * factor, ..*self }
+    }
+
     /// Support radius h in metres: the kernel is zero beyond it.
     pub fn support_radius(&self) -> f32 {
         self.support_radius
@@ -67,25 +72,33 @@ impl<V: Vector> CubicSpline<V> {
     /// grad W at an offset in metres; zero at offset zero.
     #[inline(always)]
     pub fn gradient(&self, offset: V) -> V {
-        let distance = offset.length();
-        let slope = self.slope(distance * self.inverse_support);
         // grad q = x/(|x| h); the slope vanishes at 0 as the distance does.
-        let divisor = distance.max(f32::MIN_POSITIVE);
-        offset * (slope * self.inverse_support / divisor)
+        offset * self.factor(offset.length_squared())
     }
 
-    /// W at four squared distances in m², and the factors that make grad W of
-    /// the offsets: (dW/dr)/r, which is zero at distance zero.
+    /// The kernel for eight distances at a time.
     #[inline(always)]
-    pub fn values_and_factors(&self, distances_squared: Vec4) -> (Vec4, Vec4) {
-        let distances = Vec4::from_array(distances_squared.to_array().map(f32::sqrt));
-        let q = distances * self.inverse_support;
-        let outer = (Vec4::ONE - q).max(Vec4::ZERO);
-        let inner = (Vec4::splat(0.5) - q).max(Vec4::ZERO);
-        let (outer2, inner2) = (outer * outer, inner * inner);
-        let values = (outer2 * outer * 2.0 - inner2 * inner * 8.0) * self.scale;
-        let slopes = (inner2 * 24.0 - outer2 * 6.0) * (self.scale * self.inverse_support);
-        (values, slopes / distances.max(Vec4::splat(f32::MIN_POSITIVE)))
+    pub(crate) fn wide<M: Machine>(&self, machine: M) -> WideKernel<M> {
+        WideKernel {
+            inverse_support: machine.splat(self.inverse_support),
+            outer_value: machine.splat(2.0 * self.scale),
+            inner_value: machine.splat(8.0 * self.scale),
+            outer_slope: machine.splat(6.0 * self.scale * self.inverse_support),
+            inner_slope: machine.splat(24.0 * self.scale * self.inverse_support),
+            zero: machine.splat(0.0),
+            half: machine.splat(0.5),
+            one: machine.splat(1.0),
+            least: machine.splat(f32::MIN_POSITIVE),
+        }
+    }
+
+    /// The factor that makes grad W of an offset, by its squared length in m²;
+    /// zero at distance zero.
+    #[inline(always)]
+    pub(crate) fn factor(&self, distance_squared: f32) -> f32 {
+        let distance = distance_squared.sqrt();
+        let slope = self.slope(distance * self.inverse_support);
+        slope * self.inverse_support / distance.max(f32::MIN_POSITIVE)
     }
 
     /// Whether a pair at a squared distance in m² counts as being at one point.
@@ -121,6 +134,35 @@ impl<V: Vector> CubicSpline<V> {
         let outer = (1.0 - q).max(0.0);
         let inner = (0.5 - q).max(0.0);
         self.scale * (24.0 * inner * inner - 6.0 * outer * outer)
+    }
+}
+
+/// A [`CubicSpline`] with its constants spread over eight lanes.
+pub(crate) struct WideKernel<M: Machine> {
+    inverse_support: M::Eight,
+    outer_value: M::Eight,
+    inner_value: M::Eight,
+    outer_slope: M::Eight,
+    inner_slope: M::Eight,
+    zero: M::Eight,
+    half: M::Eight,
+    one: M::Eight,
+    least: M::Eight,
+}
+
+impl<M: Machine> WideKernel<M> {
+    /// W and dW/dr at squared distances in m², and the factors that make grad W
+    /// of the offsets: (dW/dr)/r, which is zero at distance zero.
+    #[inline(always)]
+    pub(crate) fn evaluate(&self, distances_squared: M::Eight) -> [M::Eight; 3] {
+        let distances = distances_squared.sqrt();
+        let q = distances * self.inverse_support;
+        let outer = (self.one - q).max(self.zero);
+        let inner = (self.half - q).max(self.zero);
+        let (outer2, inner2) = (outer * outer, inner * inner);
+        let values = outer2 * outer * self.outer_value - inner2 * inner * self.inner_value;
+        let slopes = inner2 * self.inner_slope - outer2 * self.outer_slope;
+        [values, slopes, slopes / distances.max(self.least)]
     }
 }
 

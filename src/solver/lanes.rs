@@ -1,25 +1,41 @@
 //! Sums over a particle's neighbours, several components at a time.
 //!
 //! In the plane two neighbours share a register of four lanes, in space one
-//! neighbour fills it. Lists are padded to whole bundles with the particle
-//! itself at weight zero, so that no loop has a remainder.
+//! neighbour fills it, see [`offsets`](super::offsets). Lists are padded to
+//! whole bundles with the particle itself at weight zero, so that no loop has a
+//! remainder.
 
-use bevy_math::{Vec2, Vec3, Vec4};
+use bevy_math::{Vec2, Vec4};
+
+use super::listed::{Listed, Values};
+use super::wide::Machine;
 
 /// How the hot loops hold vectors and lists. Implemented with [`Vector`](super::vector::Vector).
 pub trait Lanes: Sized {
     /// A vector of a size that is read with one instruction.
     type Wide: Copy + Default + core::fmt::Debug + Send + Sync + 'static;
 
-    /// The gradients of [`Lanes::WIDTH`] neighbours. In space a lane is left,
-    /// and holds the neighbour's weight.
-    type Bundle: Copy + Default + core::fmt::Debug + Send + Sync + 'static;
+    /// The gradients of one particle's list.
+    type Gradients<'a>: Copy + core::fmt::Debug;
 
-    /// Neighbours in a bundle.
-    const WIDTH: usize;
+    /// Whether lists keep factors of the offsets instead of gradients.
+    const FACTORS: bool;
 
-    /// Whether weights are kept beside the bundles, not in them.
-    const WEIGHTS_APART: bool;
+    /// How many numbers are kept of a gradient.
+    const NUMBERS: usize;
+
+    /// Gradients on their way from [`Lanes::sum_dot_keeping`] to [`Lanes::scatter_kept`].
+    type Kept: Default;
+
+    /// The gradients of particle `own`'s list, of which `numbers` were kept, as
+    /// such or as factors of the offsets between `points`, and those of `apart`.
+    fn gradients<'a>(
+        numbers: &'a [f32],
+        neighbors: Listed<'a>,
+        points: &'a [Self::Wide],
+        own: usize,
+        apart: &'a [Apart<Self>],
+    ) -> Self::Gradients<'a>;
 
     /// The vector as a wide one.
     fn widen(self) -> Self::Wide;
@@ -27,51 +43,58 @@ pub trait Lanes: Sized {
     /// The vector that [`Lanes::widen`] was given.
     fn narrow(wide: Self::Wide) -> Self;
 
-    /// Writes four gradients, given by their components, and where it belongs
-    /// to them the weights.
-    fn bundle(components: [Vec4; 3], weights: Vec4, bundles: &mut [Self::Bundle]);
+    /// Keeps a gradient, given as such and as factor of the offset.
+    fn keep(self, factor: f32, numbers: &mut [f32]);
 
-    /// Calls `work` with each neighbour and its gradient, padding included.
-    fn for_each_gradient(
-        gradients: &[Self::Bundle],
-        neighbors: &[u32],
-        work: impl FnMut(usize, Self),
+    /// Keeps eight gradients, given by their components and as factors of offsets.
+    fn keep_all<M: Machine>(
+        machine: M,
+        components: [M::Eight; 3],
+        factors: M::Eight,
+        numbers: &mut [f32],
     );
 
+    /// Calls `work` with each neighbour and its gradient, padding included.
+    fn for_each_gradient(gradients: Self::Gradients<'_>, work: impl FnMut(usize, Self));
+
     /// Sum of g_ij . u_j, where u starts at the particle `first`.
-    fn sum_dot(
-        gradients: &[Self::Bundle],
-        neighbors: &[u32],
+    fn sum_dot(gradients: Self::Gradients<'_>, u: &[Self::Wide], first: usize) -> f32;
+
+    /// As [`Lanes::sum_dot`]; keeps what it takes time to find once more.
+    fn sum_dot_keeping(
+        gradients: Self::Gradients<'_>,
         u: &[Self::Wide],
         first: usize,
+        kept: &mut Self::Kept,
     ) -> f32;
 
-    /// Sum of g_ij s_j.
-    fn sum_scaled(gradients: &[Self::Bundle], neighbors: &[u32], s: &[f32]) -> Self;
+    /// As [`Lanes::scatter`], of the list last summed up.
+    fn scatter_kept(
+        gradients: Self::Gradients<'_>,
+        amount: f32,
+        u: &mut [Self::Wide],
+        first: usize,
+        kept: &Self::Kept,
+    );
 
-    /// Sum of w_ij s_j (u_j - own), the weights being in either place.
+    /// Sum of g_ij s_j.
+    fn sum_scaled(gradients: Self::Gradients<'_>, s: &[f32]) -> Self;
+
+    /// Sum of w_ij s_j (u_j - own).
     fn sum_difference(
         weights: &[f32],
-        gradients: &[Self::Bundle],
-        neighbors: &[u32],
+        neighbors: Listed<'_>,
         s: &[f32],
         u: &[Self::Wide],
         own: Self::Wide,
     ) -> Self;
 
     /// Adds g_ij `amount` to each u_j, where u starts at the particle `first`.
-    fn scatter(
-        gradients: &[Self::Bundle],
-        neighbors: &[u32],
-        amount: f32,
-        u: &mut [Self::Wide],
-        first: usize,
-    );
+    fn scatter(gradients: Self::Gradients<'_>, amount: f32, u: &mut [Self::Wide], first: usize);
 
     /// Adds g_ij `amount` s_j to each u_j, where u starts at the particle `first`.
     fn scatter_scaled(
-        gradients: &[Self::Bundle],
-        neighbors: &[u32],
+        gradients: Self::Gradients<'_>,
         amount: f32,
         s: &[f32],
         u: &mut [Self::Wide],
@@ -79,10 +102,18 @@ pub trait Lanes: Sized {
     );
 }
 
-/// The pairs of a padded list.
-#[inline(always)]
-fn pairs(list: &[u32]) -> impl Iterator<Item = (usize, usize)> + '_ {
-    list.as_chunks::<2>().0.iter().map(|&[a, b]| (a as usize, b as usize))
+/// Neighbours that are read together: what lists are padded to a multiple of.
+pub(crate) const WIDTH: usize = 2;
+
+/// A neighbour at the place of the particle itself, in a direction of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Apart<V> {
+    /// The particle.
+    pub(crate) of: u32,
+    /// Its neighbour.
+    pub(crate) neighbor: u32,
+    /// V0 grad W.
+    pub(crate) gradient: V,
 }
 
 #[inline(always)]
@@ -90,16 +121,63 @@ fn join(a: Vec2, b: Vec2) -> Vec4 {
     Vec4::new(a.x, a.y, b.x, b.y)
 }
 
+/// The vectors of two neighbours, side by side.
+///
+/// # Safety
+/// Both must be in the list that `u` was made for.
+#[inline(always)]
+unsafe fn both(u: &Values<'_, Vec2>, (a, b): (usize, usize)) -> Vec4 {
+    // SAFETY: as above.
+    unsafe { join(u.get(a), u.get(b)) }
+}
+
+/// The numbers of two neighbours, each twice.
+///
+/// # Safety
+/// Both must be in the list that `s` was made for.
+#[inline(always)]
+unsafe fn twice_both(s: &Values<'_, f32>, (a, b): (usize, usize)) -> Vec4 {
+    // SAFETY: as above.
+    let (a, b) = unsafe { (s.get(a), s.get(b)) };
+    Vec4::new(a, a, b, b)
+}
+
 #[inline(always)]
 fn fold(sum: Vec4) -> Vec2 {
     Vec2::new(sum.x + sum.z, sum.y + sum.w)
 }
 
+/// Gradients in the plane, two to a register.
+#[derive(Clone, Copy, Debug)]
+pub struct FlatGradients<'a> {
+    gradients: &'a [[f32; 2 * WIDTH]],
+    neighbors: Listed<'a>,
+}
+
+impl<'a> FlatGradients<'a> {
+    #[inline(always)]
+    fn pairs(self) -> impl Iterator<Item = (Vec4, (usize, usize))> + 'a {
+        self.gradients.iter().map(|&pair| Vec4::from_array(pair)).zip(self.neighbors.pairs())
+    }
+}
+
 impl Lanes for Vec2 {
     type Wide = Vec2;
-    type Bundle = Vec4;
-    const WIDTH: usize = 2;
-    const WEIGHTS_APART: bool = true;
+    type Gradients<'a> = FlatGradients<'a>;
+    type Kept = ();
+    const FACTORS: bool = false;
+    const NUMBERS: usize = 2;
+
+    #[inline(always)]
+    fn gradients<'a>(
+        gradients: &'a [f32],
+        neighbors: Listed<'a>,
+        _: &'a [Vec2],
+        _: usize,
+        _: &'a [Apart<Vec2>],
+    ) -> FlatGradients<'a> {
+        FlatGradients { gradients: gradients.as_chunks().0, neighbors }
+    }
 
     #[inline(always)]
     fn widen(self) -> Vec2 {
@@ -112,35 +190,63 @@ impl Lanes for Vec2 {
     }
 
     #[inline(always)]
-    fn bundle([x, y, _]: [Vec4; 3], _: Vec4, bundles: &mut [Vec4]) {
-        let pair = |a: usize, b: usize| Vec4::new(x[a], y[a], x[b], y[b]);
-        bundles.copy_from_slice(&[pair(0, 1), pair(2, 3)]);
+    fn keep(self, _: f32, numbers: &mut [f32]) {
+        numbers.copy_from_slice(&[self.x, self.y]);
     }
 
     #[inline(always)]
-    fn for_each_gradient(gradients: &[Vec4], neighbors: &[u32], mut work: impl FnMut(usize, Self)) {
-        for (&gradient, (a, b)) in gradients.iter().zip(pairs(neighbors)) {
+    fn keep_all<M: Machine>(
+        machine: M,
+        [x, y, _]: [M::Eight; 3],
+        _: M::Eight,
+        numbers: &mut [f32],
+    ) {
+        numbers.copy_from_slice(&machine.interleave(x, y));
+    }
+
+    #[inline(always)]
+    fn for_each_gradient(gradients: FlatGradients<'_>, mut work: impl FnMut(usize, Self)) {
+        for (gradient, (a, b)) in gradients.pairs() {
             work(a, Vec2::new(gradient.x, gradient.y));
             work(b, Vec2::new(gradient.z, gradient.w));
         }
     }
 
     #[inline(always)]
-    fn sum_dot(gradients: &[Vec4], neighbors: &[u32], u: &[Vec2], first: usize) -> f32 {
+    fn sum_dot(gradients: FlatGradients<'_>, u: &[Vec2], first: usize) -> f32 {
+        let u = gradients.neighbors.of(u, first);
         let mut sum = Vec4::ZERO;
-        for (&gradient, (a, b)) in gradients.iter().zip(pairs(neighbors)) {
-            sum += gradient * join(u[a.wrapping_sub(first)], u[b.wrapping_sub(first)]);
+        for (gradient, pair) in gradients.pairs() {
+            // SAFETY: `u` is the list's.
+            sum += gradient * unsafe { both(&u, pair) };
         }
         let folded = fold(sum);
         folded.x + folded.y
     }
 
     #[inline(always)]
-    fn sum_scaled(gradients: &[Vec4], neighbors: &[u32], s: &[f32]) -> Vec2 {
+    fn sum_dot_keeping(gradients: FlatGradients<'_>, u: &[Vec2], first: usize, (): &mut ()) -> f32 {
+        Self::sum_dot(gradients, u, first)
+    }
+
+    #[inline(always)]
+    fn scatter_kept(
+        gradients: FlatGradients<'_>,
+        amount: f32,
+        u: &mut [Vec2],
+        first: usize,
+        (): &(),
+    ) {
+        Self::scatter(gradients, amount, u, first);
+    }
+
+    #[inline(always)]
+    fn sum_scaled(gradients: FlatGradients<'_>, s: &[f32]) -> Vec2 {
+        let s = gradients.neighbors.of(s, 0);
         let mut sum = Vec4::ZERO;
-        for (&gradient, (a, b)) in gradients.iter().zip(pairs(neighbors)) {
-            let (a, b) = (s[a], s[b]);
-            sum += gradient * Vec4::new(a, a, b, b);
+        for (gradient, pair) in gradients.pairs() {
+            // SAFETY: `s` is the list's.
+            sum += gradient * unsafe { twice_both(&s, pair) };
         }
         fold(sum)
     }
@@ -148,132 +254,53 @@ impl Lanes for Vec2 {
     #[inline(always)]
     fn sum_difference(
         weights: &[f32],
-        _: &[Vec4],
-        neighbors: &[u32],
+        neighbors: Listed<'_>,
         s: &[f32],
         u: &[Vec2],
         own: Vec2,
     ) -> Vec2 {
+        let (s, u) = (neighbors.of(s, 0), neighbors.of(u, 0));
         let own = join(own, own);
         let mut sum = Vec4::ZERO;
-        for (&[v, w], (a, b)) in weights.as_chunks::<2>().0.iter().zip(pairs(neighbors)) {
-            let (v, w) = (v * s[a], w * s[b]);
-            sum += (join(u[a], u[b]) - own) * Vec4::new(v, v, w, w);
+        for (&[v, w], pair) in weights.as_chunks::<WIDTH>().0.iter().zip(neighbors.pairs()) {
+            // SAFETY: `s` and `u` are the list's.
+            let (s, u) = unsafe { (twice_both(&s, pair), both(&u, pair)) };
+            sum += (u - own) * (Vec4::new(v, v, w, w) * s);
         }
         fold(sum)
     }
 
     #[inline(always)]
-    fn scatter(gradients: &[Vec4], neighbors: &[u32], amount: f32, u: &mut [Vec2], first: usize) {
-        for (&gradient, (a, b)) in gradients.iter().zip(pairs(neighbors)) {
+    fn scatter(gradients: FlatGradients<'_>, amount: f32, u: &mut [Vec2], first: usize) {
+        let mut u = gradients.neighbors.of_mut(u, first);
+        for (gradient, (a, b)) in gradients.pairs() {
             let added = gradient * amount;
-            u[a.wrapping_sub(first)] += Vec2::new(added.x, added.y);
-            u[b.wrapping_sub(first)] += Vec2::new(added.z, added.w);
+            // SAFETY: `u` is the list's.
+            unsafe {
+                u.change(a, |u| u + Vec2::new(added.x, added.y));
+                u.change(b, |u| u + Vec2::new(added.z, added.w));
+            }
         }
     }
 
     #[inline(always)]
     fn scatter_scaled(
-        gradients: &[Vec4],
-        neighbors: &[u32],
+        gradients: FlatGradients<'_>,
         amount: f32,
         s: &[f32],
         u: &mut [Vec2],
         first: usize,
     ) {
-        for (&gradient, (a, b)) in gradients.iter().zip(pairs(neighbors)) {
-            let (v, w) = (amount * s[a], amount * s[b]);
-            let added = gradient * Vec4::new(v, v, w, w);
-            u[a.wrapping_sub(first)] += Vec2::new(added.x, added.y);
-            u[b.wrapping_sub(first)] += Vec2::new(added.z, added.w);
-        }
-    }
-}
-
-/// The weight's lane of a vector is zero, so that it adds nothing to a sum.
-impl Lanes for Vec3 {
-    type Wide = Vec4;
-    type Bundle = Vec4;
-    const WIDTH: usize = 1;
-    const WEIGHTS_APART: bool = false;
-
-    #[inline(always)]
-    fn widen(self) -> Vec4 {
-        self.extend(0.0)
-    }
-
-    #[inline(always)]
-    fn narrow(wide: Vec4) -> Self {
-        wide.truncate()
-    }
-
-    #[inline(always)]
-    fn bundle([x, y, z]: [Vec4; 3], weights: Vec4, bundles: &mut [Vec4]) {
-        let single = |lane: usize| Vec4::new(x[lane], y[lane], z[lane], weights[lane]);
-        bundles.copy_from_slice(&[single(0), single(1), single(2), single(3)]);
-    }
-
-    #[inline(always)]
-    fn for_each_gradient(gradients: &[Vec4], neighbors: &[u32], mut work: impl FnMut(usize, Self)) {
-        for (&gradient, &j) in gradients.iter().zip(neighbors) {
-            work(j as usize, gradient.truncate());
-        }
-    }
-
-    #[inline(always)]
-    fn sum_dot(gradients: &[Vec4], neighbors: &[u32], u: &[Vec4], first: usize) -> f32 {
-        let mut sum = Vec4::ZERO;
-        for (&gradient, &j) in gradients.iter().zip(neighbors) {
-            sum += gradient * u[(j as usize).wrapping_sub(first)];
-        }
-        sum.element_sum()
-    }
-
-    #[inline(always)]
-    fn sum_scaled(gradients: &[Vec4], neighbors: &[u32], s: &[f32]) -> Vec3 {
-        let mut sum = Vec4::ZERO;
-        for (&gradient, &j) in gradients.iter().zip(neighbors) {
-            sum += gradient * s[j as usize];
-        }
-        sum.truncate()
-    }
-
-    #[inline(always)]
-    fn sum_difference(
-        _: &[f32],
-        gradients: &[Vec4],
-        neighbors: &[u32],
-        s: &[f32],
-        u: &[Vec4],
-        own: Vec4,
-    ) -> Vec3 {
-        let mut sum = Vec4::ZERO;
-        for (&gradient, &j) in gradients.iter().zip(neighbors) {
-            sum += (u[j as usize] - own) * (gradient.w * s[j as usize]);
-        }
-        sum.truncate()
-    }
-
-    #[inline(always)]
-    fn scatter(gradients: &[Vec4], neighbors: &[u32], amount: f32, u: &mut [Vec4], first: usize) {
-        let amount = Vec3::splat(amount).extend(0.0);
-        for (&gradient, &j) in gradients.iter().zip(neighbors) {
-            u[(j as usize).wrapping_sub(first)] += gradient * amount;
-        }
-    }
-
-    #[inline(always)]
-    fn scatter_scaled(
-        gradients: &[Vec4],
-        neighbors: &[u32],
-        amount: f32,
-        s: &[f32],
-        u: &mut [Vec4],
-        first: usize,
-    ) {
-        let amount = Vec3::splat(amount).extend(0.0);
-        for (&gradient, &j) in gradients.iter().zip(neighbors) {
-            u[(j as usize).wrapping_sub(first)] += gradient * (amount * s[j as usize]);
+        let s = gradients.neighbors.of(s, 0);
+        let mut u = gradients.neighbors.of_mut(u, first);
+        for (gradient, (a, b)) in gradients.pairs() {
+            // SAFETY: `s` is the list's.
+            let added = gradient * (unsafe { twice_both(&s, (a, b)) } * amount);
+            // SAFETY: `u` is the list's.
+            unsafe {
+                u.change(a, |u| u + Vec2::new(added.x, added.y));
+                u.change(b, |u| u + Vec2::new(added.z, added.w));
+            }
         }
     }
 }
@@ -281,72 +308,89 @@ impl Lanes for Vec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::solver::listed::tests::listed;
     use crate::solver::vector::Vector;
+    use bevy_math::Vec3;
 
-    /// Five neighbours among eight particles, padded with particle 7 itself.
-    fn check<V: Vector>() {
+    /// Five neighbours among eight particles, padded with particle 7 itself,
+    /// and one more at its own place.
+    fn check<V: Vector>(apart: &[Apart<V>]) {
         let vector = |k: usize| {
             let k = k as f32;
             V::from_array([1.0 + k, 0.5 * k - 2.0, 3.0 - k * k])
         };
-        let gradients: Vec<V> = (10..15).map(vector).collect();
+        let points: Vec<V> = (0..8).map(|k| vector(k * k % 5) * 0.7).collect();
         let mut neighbors = vec![3u32, 0, 6, 1, 4];
+        let factors = [0.5, -1.0, 0.25, 2.0, -0.75, 0.0, 0.0, 0.0];
         let mut weights: Vec<f32> = (0..5).map(|k| 0.25 * k as f32 + 0.5).collect();
-        let mut bundles = vec![V::Bundle::default(); 8 / V::WIDTH];
-        let mut padded_weights = weights.clone();
-        padded_weights.resize(8, 0.0);
-        let places = (0..8).step_by(4);
-        let chunks = gradients.chunks(4).zip(bundles.chunks_mut(4 / V::WIDTH));
-        for (at, (four, bundles)) in places.zip(chunks) {
-            let mut components = [[0.0; 4]; 3];
-            for (lane, gradient) in four.iter().enumerate() {
-                for (component, value) in components.iter_mut().zip(gradient.to_array()) {
-                    component[lane] = value;
-                }
-            }
-            let weights = Vec4::from_slice(&padded_weights[at..at + 4]);
-            V::bundle(components.map(Vec4::from_array), weights, bundles);
+        let offset = |j: u32| points[7] - points[j as usize];
+        let gradients: Vec<V> =
+            neighbors.iter().zip(factors).map(|(&j, factor)| offset(j) * factor).collect();
+        let mut numbers = Vec::new();
+        for (gradient, factor) in gradients.iter().zip(factors) {
+            numbers.resize(numbers.len() + V::NUMBERS, 0.0);
+            let start = numbers.len() - V::NUMBERS;
+            gradient.keep(factor, &mut numbers[start..]);
         }
-        bundles.truncate(gradients.len().div_ceil(V::WIDTH));
-        while neighbors.len() < bundles.len() * V::WIDTH {
+        numbers.resize(6 * V::NUMBERS, 0.0);
+        while neighbors.len() < 6 {
             neighbors.push(7);
             weights.push(0.0);
         }
+        let points: Vec<V::Wide> = points.iter().map(|&x| x.widen()).collect();
+        let list_of = listed(&neighbors);
+        let gradients_of = |list| V::gradients(&numbers, list, &points, 7, apart);
+        let here = gradients_of(list_of);
         let u: Vec<V> = (0..8).map(vector).collect();
         let wide: Vec<V::Wide> = u.iter().map(|&u| u.widen()).collect();
         let s: Vec<f32> = (0..8).map(|k| 1.0 - 0.3 * k as f32).collect();
-        let list = || gradients.iter().zip(&neighbors).map(|(&g, &j)| (g, j as usize));
+        let apart = apart.iter().map(|apart| (apart.gradient, apart.neighbor as usize));
+        let apart: Vec<(V, usize)> = apart.collect();
+        let list = || {
+            let own = gradients.iter().zip(&neighbors).map(|(&g, &j)| (g, j as usize));
+            own.chain(apart.iter().copied())
+        };
         let near = |a: V, b: V| assert!((a - b).length() < 1e-3, "{a:?} against {b:?}");
 
+        let mut each = Vec::new();
+        V::for_each_gradient(here, |j, gradient| each.push((gradient, j)));
+        each.retain(|&(_, j)| j != 7);
+        assert_eq!(each.len(), list().count());
+        each.iter().zip(list()).for_each(|(each, listed)| near(each.0, listed.0));
         let dot: f32 = list().map(|(g, j)| g.dot(u[j])).sum();
-        assert!((V::sum_dot(&bundles, &neighbors, &wide, 0) - dot).abs() < 1e-2);
+        assert!((V::sum_dot(here, &wide, 0) - dot).abs() < 1e-2);
         let mut scaled = V::ZERO;
         list().for_each(|(g, j)| scaled += g * s[j]);
-        near(V::sum_scaled(&bundles, &neighbors, &s), scaled);
+        near(V::sum_scaled(here, &s), scaled);
         let mut difference = V::ZERO;
-        list().zip(&weights).for_each(|((_, j), &w)| difference += (u[j] - u[7]) * (w * s[j]));
-        near(V::sum_difference(&weights, &bundles, &neighbors, &s, &wide, wide[7]), difference);
+        let pairs = neighbors.iter().zip(&weights);
+        pairs.for_each(|(&j, &w)| difference += (u[j as usize] - u[7]) * (w * s[j as usize]));
+        near(V::sum_difference(&weights, list_of, &s, &wide, wide[7]), difference);
         let mut moved = wide.clone();
-        V::scatter(&bundles, &neighbors, 2.0, &mut moved, 0);
-        V::scatter_scaled(&bundles, &neighbors, 3.0, &s, &mut moved, 0);
+        V::scatter(here, 2.0, &mut moved, 0);
+        V::scatter_scaled(here, 3.0, &s, &mut moved, 0);
+        let mut kept = V::Kept::default();
+        assert!((V::sum_dot_keeping(here, &wide, 0, &mut kept) - dot).abs() < 1e-2);
+        V::scatter_kept(here, -1.5, &mut moved, 0, &kept);
         let mut expected = u.clone();
-        list().for_each(|(g, j)| expected[j] += g * (2.0 + 3.0 * s[j]));
+        list().for_each(|(g, j)| expected[j] += g * (0.5 + 3.0 * s[j]));
         moved.iter().zip(expected).for_each(|(&moved, expected)| near(V::narrow(moved), expected));
         // A part of u that starts at particle 2.
         let far: Vec<u32> = neighbors.iter().map(|&j| j.max(2)).collect();
-        let (part, whole) =
-            (V::sum_dot(&bundles, &far, &wide[2..], 2), V::sum_dot(&bundles, &far, &wide, 0));
+        let far = gradients_of(listed(&far));
+        let (part, whole) = (V::sum_dot(far, &wide[2..], 2), V::sum_dot(far, &wide, 0));
         assert_eq!(part, whole);
         let (mut part, mut whole) = (wide[2..].to_vec(), wide.clone());
-        V::scatter(&bundles, &far, 2.0, &mut part, 2);
-        V::scatter(&bundles, &far, 2.0, &mut whole, 0);
+        V::scatter(far, 2.0, &mut part, 2);
+        V::scatter(far, 2.0, &mut whole, 0);
         let narrow = |wide: &[V::Wide]| wide.iter().map(|&w| V::narrow(w)).collect::<Vec<V>>();
         assert_eq!(narrow(&part), narrow(&whole[2..]));
     }
 
     #[test]
     fn sums_equal_plain_loops() {
-        check::<Vec2>();
-        check::<Vec3>();
+        check::<Vec2>(&[]);
+        check::<Vec3>(&[]);
+        check(&[Apart { of: 7, neighbor: 5, gradient: Vec3::new(0.5, -2.0, 1.0) }]);
     }
 }

@@ -1,15 +1,15 @@
 //! The neighbours of one particle after another, found and evaluated several
 //! at a time.
 
-use bevy_math::Vec4;
+use core::ops::Range;
 
 use super::boundary::BoundarySet;
 use super::grid::{CellGrid, Rows};
-use super::kernel::{CubicSpline, REACH_SQUARED};
+use super::kernel::{CubicSpline, REACH_SQUARED, WideKernel};
+use super::lanes::{Apart, WIDTH};
+use super::parallel::{CHUNK, Threads, for_each_chunk};
 use super::vector::Vector;
-
-/// Neighbours evaluated together.
-const LANES: usize = 4;
+use super::wide::{EIGHT, Eight, Machine, packed};
 
 /// A list that is full grows by one part in so many.
 const SLACK: usize = 32;
@@ -27,6 +27,8 @@ pub(crate) struct Surroundings<'a, V> {
     pub(crate) kernel: &'a CubicSpline<V>,
     /// Volume V0 of a particle in m^DIM.
     pub(crate) volume: f32,
+    /// Whether rest densities differ.
+    pub(crate) mixed: bool,
 }
 
 impl<V: Vector> Surroundings<'_, V> {
@@ -50,159 +52,280 @@ pub(crate) struct Sums<V> {
     pub(crate) squares: f32,
 }
 
-/// Which lanes of four a mask names, packed to the front, and how many.
-const PACKED: [([u32; LANES], usize); 1 << LANES] = {
-    let mut table = [([0; LANES], 0); 1 << LANES];
-    let mut mask = 0;
-    while mask < table.len() {
-        let mut lane = 0;
-        while lane < LANES {
-            if mask & (1 << lane) != 0 {
-                let (lanes, count) = &mut table[mask];
-                lanes[*count] = lane as u32;
-                *count += 1;
-            }
-            lane += 1;
-        }
-        mask += 1;
-    }
-    table
-};
+/// A place in metres that is far from every other on its side of zero: squares
+/// of distances to it are large, or infinite, but no kernel's value is undefined.
+const FAR: f32 = 1e15;
 
-/// The particles in and around a cell, one array per component, and of those
-/// the neighbours of one particle.
+/// Squared distance, in parts of the squared support radius, below which a pair
+/// may be at one point.
+const CLOSE: f32 = 1e-9;
+
+/// All positions of a world, component by component, with room behind them.
 #[derive(Debug, Default)]
-pub(crate) struct Neighborhood {
-    candidates: Vec<u32>,
-    /// Padded to whole groups with what is no number, and so near to nothing.
-    components: [Vec<f32>; 3],
-    /// Neighbours as places among the candidates, with room for a group more.
-    hits: Vec<u32>,
-    count: usize,
-}
+pub(crate) struct Points([Vec<f32>; 3]);
 
-impl Neighborhood {
-    /// Takes the particles of the rows around a cell.
-    pub(crate) fn collect<V: Vector>(&mut self, positions: &[V], rows: &Rows) {
-        self.candidates.clear();
-        self.components.iter_mut().for_each(Vec::clear);
-        for &(start, end) in rows.ranges() {
-            self.candidates.extend(start..end);
-            let row = &positions[start as usize..end as usize];
-            for (axis, components) in self.components[..V::DIM].iter_mut().enumerate() {
-                components.extend(row.iter().map(|position| position.to_array()[axis]));
-            }
-        }
-        let padded = self.candidates.len().next_multiple_of(LANES);
-        for components in &mut self.components[..V::DIM] {
-            components.resize(padded, f32::NAN);
-        }
-        if self.hits.len() < padded + LANES {
-            self.hits.resize(padded + LANES, 0);
+impl Points {
+    /// Takes over the positions.
+    pub(crate) fn set<V: Vector>(&mut self, positions: &[V], threads: Threads) {
+        for (axis, components) in self.0[..V::DIM].iter_mut().enumerate() {
+            components.resize(positions.len() + EIGHT, 0.0);
+            let chunks = components.chunks_mut(CHUNK).zip(positions.chunks(CHUNK));
+            for_each_chunk(threads, chunks, |(components, positions)| {
+                for (component, position) in components.iter_mut().zip(positions) {
+                    *component = position.to_array()[axis];
+                }
+            });
         }
     }
 
     /// Bytes of all buffers.
     pub(crate) fn bytes(&self) -> usize {
-        let components = self.components.iter().map(Vec::capacity).sum::<usize>();
-        4 * (self.candidates.capacity() + components + self.hits.capacity())
+        4 * self.0.iter().map(Vec::capacity).sum::<usize>()
+    }
+}
+
+/// The smallest box around some points.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent<V> {
+    low: V,
+    high: V,
+}
+
+impl<V: Vector> Extent<V> {
+    /// Of at least one point.
+    pub(crate) fn of(points: &[V]) -> Self {
+        let first = points[0];
+        let (low, high) =
+            points.iter().fold((first, first), |(low, high), &x| (low.min(x), high.max(x)));
+        Self { low, high }
     }
 
-    /// Finds the neighbours of the particle at `x`, which is itself the
-    /// candidate `own`.
+    /// Squared distance in m² from a point, zero if it is inside: never above
+    /// that of any point of the box, rounding included.
+    pub(crate) fn distance_squared(&self, point: V) -> f32 {
+        let outside = (self.low - point).max(point - self.high).max(V::ZERO);
+        outside.length_squared()
+    }
+}
+
+/// The particles in and around a cell: those that are candidates for neighbours
+/// of the particles in it.
+#[derive(Debug, Default)]
+pub(crate) struct Neighborhood {
+    /// Positions component by component, in whole groups that are filled up
+    /// with places near to no other, and with room behind them.
+    components: [Vec<f32>; 3],
+    /// Sorted index of each.
+    indices: Vec<u32>,
+    /// Groups in use.
+    groups: usize,
+    /// Offsets from the neighbours of one particle, component by component.
+    offsets: [Vec<f32>; 3],
+}
+
+/// Eight entries from `at` on.
+#[inline(always)]
+fn eight<T>(values: &[T], at: usize) -> &[T; EIGHT] {
+    // Always `Some`.
+    values[at..].first_chunk().unwrap_or_else(|| unreachable!())
+}
+
+/// Whole groups of eight.
+#[inline(always)]
+fn groups<T>(values: &[T]) -> &[[T; EIGHT]] {
+    values.as_chunks().0
+}
+
+impl Neighborhood {
+    /// Takes what the rows around a cell hold within reach of the box around the
+    /// particles `own` of the cell, which are among them. Returns the place of
+    /// the first of these.
     #[inline(always)]
-    fn search<V: Vector>(&mut self, x: V, own: usize, around: &Surroundings<V>) {
-        let place = x.to_array().map(Vec4::splat);
-        let reach_squared = Vec4::splat(around.reach_squared());
-        let [xs, ys, zs] = &self.components;
-        let (xs, ys, zs) = (groups(xs), groups(ys), groups(zs));
-        let mut found = 0;
-        for (group, (xs, ys)) in xs.iter().zip(ys).enumerate() {
-            let (dx, dy) = (Vec4::from_array(*xs) - place[0], Vec4::from_array(*ys) - place[1]);
-            let mut squared = dx * dx + dy * dy;
-            if V::DIM == 3 {
-                let dz = Vec4::from_array(zs[group]) - place[2];
-                squared += dz * dz;
-            }
-            let itself = u32::from(group == own / LANES) << (own % LANES);
-            let mask = squared.cmplt(reach_squared).bitmask() & !itself;
-            let (lanes, count) = PACKED[mask as usize];
-            let first = (group * LANES) as u32;
-            self.hits[found..found + LANES].copy_from_slice(&lanes.map(|lane| first + lane));
-            found += count;
+    pub(crate) fn collect<M: Machine, V: Vector>(
+        &mut self,
+        machine: M,
+        points: &Points,
+        rows: &Rows,
+        own: &Range<usize>,
+        extent: &Extent<V>,
+        around: &Surroundings<V>,
+    ) -> usize {
+        let most = rows.ranges().iter().map(|&(start, end)| (end - start) as usize).sum::<usize>();
+        let room = (most + EIGHT).next_multiple_of(EIGHT) + EIGHT;
+        if self.indices.len() < room {
+            self.indices.resize(room, 0);
+            self.components[..V::DIM].iter_mut().for_each(|axis| axis.resize(room, 0.0));
+            self.offsets[..V::DIM].iter_mut().for_each(|axis| axis.resize(room, 0.0));
         }
-        self.hits[found..found + LANES].fill(own as u32);
-        self.count = found;
+        let spread = |v: V| v.to_array().map(|component| machine.splat(component));
+        let (low, high) = (spread(extent.low), spread(extent.high));
+        let reach_squared = machine.splat(around.reach_squared());
+        let zero = machine.splat(0.0);
+        let listed = &mut self.indices[..room];
+        let mut candidates = self.components.each_mut().map(Vec::as_mut_slice);
+        for candidates in &mut candidates[..V::DIM] {
+            *candidates = &mut core::mem::take(candidates)[..room];
+        }
+        let mut found = 0;
+        let mut place = 0;
+        let first = own.start as u32;
+        for &(start, end) in rows.ranges() {
+            // The row of the particles is taken in two parts, the second from them on.
+            let split = if (start..end).contains(&first) { first } else { end };
+            for (start, end) in [(start, split), (split, end)] {
+                if start == first {
+                    place = found;
+                }
+                for at in (start..end).step_by(EIGHT) {
+                    let mut squared = zero;
+                    let mut components = [zero; 3];
+                    for axis in 0..V::DIM {
+                        let x = machine.load(eight(&points.0[axis], at as usize));
+                        let outside = (low[axis] - x).max(x - high[axis]).max(zero);
+                        squared = squared + outside * outside;
+                        components[axis] = x;
+                    }
+                    // What follows the row is of another.
+                    let row = 0xff >> (EIGHT as u32).saturating_sub(end - at);
+                    let mask = squared.less(reach_squared) & row;
+                    let end = found + EIGHT;
+                    listed[found..end].copy_from_slice(&packed(mask).map(|lane| at + lane));
+                    for axis in 0..V::DIM {
+                        let packed = machine.pack(components[axis], mask);
+                        candidates[axis][found..end].copy_from_slice(&packed);
+                    }
+                    found += mask.count_ones() as usize;
+                }
+            }
+        }
+        self.groups = found.div_ceil(EIGHT);
+        let padding = found..self.groups * EIGHT;
+        let nobody = V::from_array([-FAR.copysign(extent.low.to_array()[0]), 0.0, 0.0]).to_array();
+        for axis in 0..V::DIM {
+            self.components[axis][padding.clone()].fill(nobody[axis]);
+        }
+        place
+    }
+
+    /// Bytes of all buffers.
+    pub(crate) fn bytes(&self) -> usize {
+        let numbers = self.components.iter().chain(&self.offsets).map(Vec::capacity);
+        4 * (numbers.sum::<usize>() + self.indices.capacity())
+    }
+
+    /// Finds the neighbours of the particle at `x`, which is itself the candidate
+    /// `own`. Writes their indices, and any behind them, to `listed`; leaves the
+    /// offsets from them, and far ones behind. Returns how many there are.
+    #[inline(always)]
+    fn search<M: Machine, V: Vector>(
+        &mut self,
+        machine: M,
+        x: V,
+        own: usize,
+        around: &Surroundings<V>,
+        listed: &mut [u32],
+    ) -> usize {
+        let room = listed.len();
+        let x = x.to_array().map(|component| machine.splat(component));
+        let reach_squared = machine.splat(around.reach_squared());
+        let zero = machine.splat(0.0);
+        let [xs, ys, zs] = self.components.each_ref().map(|axis| groups(axis));
+        let zs = if V::DIM == 3 { zs } else { ys };
+        let mut offsets = self.offsets.each_mut().map(Vec::as_mut_slice);
+        for offsets in &mut offsets[..V::DIM] {
+            *offsets = &mut core::mem::take(offsets)[..room];
+        }
+        let mut count = 0;
+        let candidates = groups(&self.indices).iter().zip(xs).zip(ys).zip(zs);
+        for (group, (((indices, xs), ys), zs)) in candidates.take(self.groups).enumerate() {
+            let places = [xs, ys, zs];
+            let mut vectors = [zero; 3];
+            let mut squared = zero;
+            for axis in 0..V::DIM {
+                vectors[axis] = x[axis] - machine.load(places[axis]);
+                squared = squared + vectors[axis] * vectors[axis];
+            }
+            let itself = if own / EIGHT == group { 1 << (own % EIGHT) } else { 0 };
+            let mask = squared.less(reach_squared) & !itself;
+            let end = count + EIGHT;
+            listed[count..end].copy_from_slice(&machine.pack_indices(indices, mask));
+            for axis in 0..V::DIM {
+                offsets[axis][count..end].copy_from_slice(&machine.pack(vectors[axis], mask));
+            }
+            count += mask.count_ones() as usize;
+        }
+        for offsets in &mut offsets[..V::DIM] {
+            offsets[count..count + EIGHT].fill(FAR);
+        }
+        count
     }
 
     /// Finds and evaluates the neighbours of the particle `i`, which is the
-    /// candidate `own`. Appends them to the lists, in whole bundles.
+    /// candidate `own`. Appends them to the lists, in whole pairs.
+    ///
+    /// `MIXED` if the rest densities differ.
     #[inline(always)]
-    pub(crate) fn visit<V: Vector>(
+    pub(crate) fn visit<M: Machine, V: Vector, const MIXED: bool>(
         &mut self,
+        machine: M,
+        kernel: &WideKernel<M>,
         i: usize,
         own: usize,
         around: &Surroundings<V>,
         lists: &mut Lists<V>,
     ) -> Sums<V> {
-        let x = around.positions[i];
-        self.search(x, own, around);
-        let Self { candidates, components, hits, count } = self;
-        lists.reserve(*count + LANES);
-        let place = x.to_array();
+        let room = (self.groups + 1) * EIGHT;
+        lists.reserve(room);
         let start = lists.used;
-        let present = Vec4::new(0.0, 1.0, 2.0, 3.0);
-        let far = 2.0 * around.kernel.support_radius();
-        let mut nearest = Vec4::INFINITY;
-        let (mut weight, mut squares) = (Vec4::ZERO, Vec4::ZERO);
-        let mut gradient = [Vec4::ZERO; 3];
-        for first in (0..*count).step_by(LANES) {
-            let mut offsets = [[0.0f32; LANES]; 3];
-            let mut indices = [0; LANES];
-            let mut lightness = [0.0f32; LANES];
-            let hits = &hits[first..first + LANES];
-            for lane in 0..LANES {
-                let hit = hits[lane] as usize;
-                for axis in 0..V::DIM {
-                    offsets[axis][lane] = components[axis][hit];
-                }
-                indices[lane] = candidates[hit];
-                lightness[lane] = around.lightness[indices[lane] as usize];
+        let listed = &mut lists.indices[start..start + room];
+        let count = self.search::<M, V>(machine, around.positions[i], own, around, listed);
+        let support = around.kernel.support_radius();
+        let close_squared = machine.splat(CLOSE * support * support);
+        let zero = machine.splat(0.0);
+        let (mut weight, mut squares) = (zero, zero);
+        let mut gradient = [zero; 3];
+        let mut close = 0;
+        let [xs, ys, zs] = self.offsets.each_ref().map(|axis| groups(axis));
+        // The plane has no third component to walk along with.
+        let zs = if V::DIM == 3 { zs } else { ys };
+        let weights = lists.weights[start..start + room].as_chunks_mut().0.iter_mut();
+        let numbers = start * V::NUMBERS..(start + room) * V::NUMBERS;
+        let numbers = lists.numbers[numbers].chunks_exact_mut(EIGHT * V::NUMBERS);
+        let listed = groups(listed).iter().zip(weights).zip(numbers);
+        let offsets = xs.iter().zip(ys).zip(zs);
+        for (((xs, ys), zs), ((listed, kept), numbers)) in
+            offsets.zip(listed).take(count.div_ceil(EIGHT))
+        {
+            let mut vectors = [xs, ys, zs].map(|axis| machine.load(axis));
+            let mut squared = zero;
+            for vector in &vectors[..V::DIM] {
+                squared = squared + *vector * *vector;
             }
-            let mut vectors = [Vec4::ZERO; 3];
-            let mut squared = Vec4::ZERO;
-            // The last group is filled up with the particle itself, out of its own reach.
-            let missing = present.cmpge(Vec4::splat((*count - first) as f32));
-            for axis in 0..V::DIM {
-                let offset = Vec4::splat(place[axis]) - Vec4::from_array(offsets[axis]);
-                vectors[axis] = Vec4::select(missing, Vec4::splat(far), offset);
-                squared += vectors[axis] * vectors[axis];
+            close |= squared.less(close_squared);
+            let [values, slopes, factors] = kernel.evaluate(squared);
+            weight += values;
+            let mut square = slopes * slopes;
+            if MIXED {
+                // Behind the last neighbour is any index, and nothing to be added.
+                let lightness = |j: u32| around.lightness.get(j as usize).copied().unwrap_or(0.0);
+                square = square * machine.load(&listed.map(lightness));
             }
-            let (weights, factors) = around.kernel.values_and_factors(squared);
-            let (weights, factors) = (weights * around.volume, factors * around.volume);
-            let mut square = Vec4::ZERO;
+            squares += square;
             for axis in 0..V::DIM {
-                vectors[axis] *= factors;
+                vectors[axis] = vectors[axis] * factors;
                 gradient[axis] += vectors[axis];
-                square += vectors[axis] * vectors[axis];
             }
-            weight += weights;
-            squares += square * Vec4::from_array(lightness);
-            nearest = squared.min(nearest);
-            lists.write(start + first, &indices, weights, vectors);
+            *kept = machine.store(values);
+            V::keep_all(machine, vectors, factors, numbers);
         }
-        lists.used = start + count.next_multiple_of(V::WIDTH);
-        let sums = Sums {
-            count: *count as u32,
-            weight: weight.element_sum(),
-            gradient: V::from_array(gradient.map(Vec4::element_sum)),
-            squares: squares.element_sum(),
-        };
-        if around.kernel.is_coincident(nearest.min_element()) {
-            part_coincident(i, start, sums, around, lists)
-        } else {
-            sums
+        lists.used = start + count;
+        lists.pad(i);
+        let mut gradient = V::from_array(gradient.map(Eight::sum));
+        let mut squares = squares.sum() * if MIXED { 1.0 } else { around.lightness[i] };
+        if close != 0 {
+            (gradient, squares) = part_coincident(i, start, count, around, lists);
         }
+        Sums { count: count as u32, weight: weight.sum(), gradient, squares }
     }
 }
 
@@ -211,10 +334,12 @@ impl Neighborhood {
 pub(crate) struct Lists<V: Vector> {
     /// Sorted indices of neighbours.
     pub(crate) indices: Vec<u32>,
-    /// V0 W, where it is kept apart.
+    /// V0 W.
     pub(crate) weights: Vec<f32>,
-    /// V0 grad W, or both.
-    pub(crate) gradients: Vec<V::Bundle>,
+    /// What is kept of V0 grad W.
+    pub(crate) numbers: Vec<f32>,
+    /// Gradients that are no factor of an offset.
+    pub(crate) apart: Vec<Apart<V>>,
     /// Entries in use; beyond them there is room.
     pub(crate) used: usize,
 }
@@ -222,8 +347,25 @@ pub(crate) struct Lists<V: Vector> {
 impl<V: Vector> Lists<V> {
     /// Bytes of all buffers.
     pub(crate) fn bytes(&self) -> usize {
-        4 * (self.indices.capacity() + self.weights.capacity())
-            + size_of::<V::Bundle>() * self.gradients.capacity()
+        4 * (self.indices.capacity() + self.weights.capacity() + self.numbers.capacity())
+            + size_of::<Apart<V>>() * self.apart.capacity()
+    }
+
+    /// Appends a neighbour.
+    pub(crate) fn push(&mut self, index: u32, weight: f32, gradient: V, factor: f32) {
+        self.reserve(1);
+        let at = self.used;
+        (self.indices[at], self.weights[at]) = (index, weight);
+        gradient.keep(factor, &mut self.numbers[at * V::NUMBERS..(at + 1) * V::NUMBERS]);
+        self.used += 1;
+    }
+
+    /// Fills the list of particle `i` up to whole pairs with the particle itself.
+    #[inline(always)]
+    pub(crate) fn pad(&mut self, i: usize) {
+        if !self.used.is_multiple_of(WIDTH) {
+            self.push(i as u32, 0.0, V::ZERO, 0.0);
+        }
     }
 
     #[inline(always)]
@@ -240,62 +382,39 @@ impl<V: Vector> Lists<V> {
             list.reserve_exact(room - list.len());
             list.resize(room, T::default());
         }
-        let room = (least + least / SLACK).next_multiple_of(LANES);
+        let room = (least + least / SLACK).next_multiple_of(EIGHT);
         grow(&mut self.indices, room);
-        grow(&mut self.gradients, room / V::WIDTH);
-        if V::WEIGHTS_APART {
-            grow(&mut self.weights, room);
-        }
-    }
-
-    /// Writes four entries from `at` on.
-    #[inline(always)]
-    fn write(&mut self, at: usize, indices: &[u32; LANES], weights: Vec4, vectors: [Vec4; 3]) {
-        self.indices[at..at + LANES].copy_from_slice(indices);
-        if V::WEIGHTS_APART {
-            self.weights[at..at + LANES].copy_from_slice(&weights.to_array());
-        }
-        let bundles = at / V::WIDTH..(at + LANES) / V::WIDTH;
-        V::bundle(vectors, weights, &mut self.gradients[bundles]);
+        grow(&mut self.weights, room);
+        grow(&mut self.numbers, room * V::NUMBERS);
     }
 }
 
-#[inline(always)]
-fn groups(values: &[f32]) -> &[[f32; LANES]] {
-    values.as_chunks::<LANES>().0
-}
-
-/// Gives the neighbours at the place of particle `i` a direction: replaces the
-/// gradients of its list, which starts at `start`.
+/// Gives the neighbours at the place of particle `i` a direction: replaces what
+/// is kept of the gradients of its `count` neighbours from entry `start` on.
+/// Returns the sums of the gradients and of their squares over rho0.
 #[cold]
 fn part_coincident<V: Vector>(
     i: usize,
     start: usize,
-    mut sums: Sums<V>,
+    count: usize,
     around: &Surroundings<V>,
     lists: &mut Lists<V>,
-) -> Sums<V> {
+) -> (V, f32) {
     let (positions, places) = (around.positions, around.places);
-    (sums.gradient, sums.squares) = (V::ZERO, 0.0);
-    for at in (start..lists.used).step_by(LANES) {
-        let (mut vectors, mut weights) = ([[0.0; LANES]; 3], [0.0; LANES]);
-        for lane in 0..LANES.min(lists.used - at) {
-            let j = lists.indices[at + lane] as usize;
-            if j == i {
-                continue;
-            }
-            let offset = positions[i] - positions[j];
-            let gradient =
-                around.kernel.pair_gradient(offset, places[i], places[j]) * around.volume;
-            sums.gradient += gradient;
-            sums.squares += gradient.length_squared() * around.lightness[j];
-            weights[lane] = around.kernel.value(offset.length_squared()) * around.volume;
-            for (component, value) in vectors.iter_mut().zip(gradient.to_array()) {
-                component[lane] = value;
-            }
+    let kernel = around.kernel.times(around.volume);
+    let (mut sum, mut squares) = (V::ZERO, 0.0);
+    for at in start..start + count {
+        let j = lists.indices[at] as usize;
+        let offset = positions[i] - positions[j];
+        let gradient = kernel.pair_gradient(offset, places[i], places[j]);
+        sum += gradient;
+        squares += gradient.length_squared() * around.lightness[j];
+        let coincident = kernel.is_coincident(offset.length_squared());
+        let factor = if coincident { 0.0 } else { kernel.factor(offset.length_squared()) };
+        gradient.keep(factor, &mut lists.numbers[at * V::NUMBERS..(at + 1) * V::NUMBERS]);
+        if coincident && V::FACTORS {
+            lists.apart.push(Apart { of: i as u32, neighbor: j as u32, gradient });
         }
-        let (vectors, weights) = (vectors.map(Vec4::from_array), Vec4::from_array(weights));
-        V::bundle(vectors, weights, &mut lists.gradients[at / V::WIDTH..(at + LANES) / V::WIDTH]);
     }
-    sums
+    (sum, squares)
 }

@@ -2,10 +2,15 @@
 
 mod wrapped;
 
+use core::ops::Range;
+
 use super::grid::Rows;
-use super::neighborhood::{Lists, Neighborhood, Surroundings};
+use super::lanes::Apart;
+use super::listed::{Bounds, Listed};
+use super::neighborhood::{Extent, Lists, Neighborhood, Points, Surroundings};
 use super::parallel::{CHUNK, Threads, for_each_chunk};
 use super::vector::Vector;
+use super::wide::{self, Machine, Task};
 
 /// Factor between the support radius and the size of a search cell: above the
 /// reach of the search, so that one ring of cells around a point is enough.
@@ -13,89 +18,152 @@ pub(crate) const CELL_FACTOR: f32 = 1.000_1;
 
 /// Neighbours of a fixed chunk of particles, as compressed lists.
 ///
-/// A particle's fluid neighbours are padded to whole bundles of
-/// [`Lanes`](super::lanes::Lanes) with the particle itself.
+/// A particle's fluid neighbours are padded to whole pairs with the particle itself.
 #[derive(Debug, Default)]
 pub(crate) struct NeighborChunk<V: Vector> {
     /// Fluid neighbours, particle after particle.
     fluid: Lists<V>,
-    /// Where each particle's padded list ends, in bundles.
-    bundle_ends: Vec<u32>,
-    /// Fluid neighbours of each particle, without padding.
-    fluid_counts: Vec<u32>,
+    /// Of each particle.
+    entries: Vec<Entry>,
     /// Sorted indices of boundary samples.
     boundary: Vec<u32>,
     boundary_ends: Vec<u32>,
     neighborhood: Neighborhood,
+    /// Boundary samples within reach of the particles of the present cell.
+    walls: Vec<u32>,
+}
+
+/// Where a particle's list is, and what is in it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    /// Where the padded list starts and ends.
+    start: u32,
+    end: u32,
+    /// Neighbours, without padding.
+    count: u32,
+    /// Of the indices, the particle's own included.
+    bounds: Bounds,
 }
 
 /// The padded list of one particle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bundles<'a, V: Vector> {
-    /// Sorted indices, whole bundles.
-    pub(crate) indices: &'a [u32],
+    /// Sorted indices, whole pairs.
+    pub(crate) neighbors: Listed<'a>,
     /// V0 grad W.
-    pub(crate) gradients: &'a [V::Bundle],
-    /// V0 W, where it is kept apart.
+    pub(crate) gradients: V::Gradients<'a>,
+    /// V0 W.
     pub(crate) weights: &'a [f32],
 }
 
-impl<V: Vector> NeighborChunk<V> {
-    #[inline(always)]
-    fn span(ends: &[u32], local: usize) -> core::ops::Range<usize> {
-        let start = if local == 0 { 0 } else { ends[local - 1] };
-        start as usize..ends[local] as usize
-    }
+/// The lists of a chunk of particles, to be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChunkLists<'a, V: Vector> {
+    chunk: &'a NeighborChunk<V>,
+    points: &'a [V::Wide],
+    /// The chunk's first particle.
+    first: usize,
+}
 
+fn span(ends: &[u32], local: usize) -> Range<usize> {
+    let start = if local == 0 { 0 } else { ends[local - 1] };
+    start as usize..ends[local] as usize
+}
+
+impl<'a, V: Vector> ChunkLists<'a, V> {
     /// Fluid neighbours of the chunk's particle `local`.
     #[inline(always)]
-    pub(crate) fn fluid(&self, local: usize) -> &[u32] {
-        let start = Self::span(&self.bundle_ends, local).start * V::WIDTH;
-        &self.fluid.indices[start..start + self.fluid_counts[local] as usize]
+    pub(crate) fn fluid(&self, local: usize) -> &'a [u32] {
+        let Entry { start, count, .. } = self.chunk.entries[local];
+        &self.chunk.fluid.indices[start as usize..(start + count) as usize]
     }
 
     /// Boundary neighbours of the chunk's particle `local`.
     #[inline(always)]
-    pub(crate) fn boundary(&self, local: usize) -> &[u32] {
-        &self.boundary[Self::span(&self.boundary_ends, local)]
+    pub(crate) fn boundary(&self, local: usize) -> &'a [u32] {
+        &self.chunk.boundary[span(&self.chunk.boundary_ends, local)]
     }
 
     /// Fluid neighbours with their kernel values and gradients.
     #[inline(always)]
-    pub(crate) fn bundles(&self, local: usize) -> Bundles<'_, V> {
-        let span = Self::span(&self.bundle_ends, local);
-        let places = span.start * V::WIDTH..span.end * V::WIDTH;
+    pub(crate) fn bundles(&self, local: usize) -> Bundles<'a, V> {
+        let Entry { start, end, bounds, .. } = self.chunk.entries[local];
+        let (start, end) = (start as usize, end as usize);
+        let fluid = &self.chunk.fluid;
+        // SAFETY: `NeighborChunk::close` was given bounds of the indices.
+        let neighbors = unsafe { Listed::new(&fluid.indices[start..end], bounds) };
+        let own = self.first + local;
+        let apart = if fluid.apart.is_empty() { &[] } else { apart_of(&fluid.apart, own) };
+        let numbers = &fluid.numbers[start * V::NUMBERS..end * V::NUMBERS];
         Bundles {
-            indices: &self.fluid.indices[places.clone()],
-            gradients: &self.fluid.gradients[span],
-            weights: if V::WEIGHTS_APART { &self.fluid.weights[places] } else { &[] },
+            neighbors,
+            gradients: V::gradients(numbers, neighbors, self.points, own, apart),
+            weights: &fluid.weights[start..end],
         }
     }
+}
 
+#[cold]
+fn apart_of<V>(apart: &[Apart<V>], own: usize) -> &[Apart<V>] {
+    let start = apart.partition_point(|apart| (apart.of as usize) < own);
+    let end = apart.partition_point(|apart| apart.of as usize <= own);
+    &apart[start..end]
+}
+
+impl<V: Vector> NeighborChunk<V> {
     /// Bytes of all lists.
     fn bytes(&self) -> usize {
-        let words = self.bundle_ends.capacity()
-            + self.fluid_counts.capacity()
-            + self.boundary.capacity()
-            + self.boundary_ends.capacity();
-        4 * words + self.fluid.bytes() + self.neighborhood.bytes()
+        4 * (self.boundary.capacity() + self.boundary_ends.capacity() + self.walls.capacity())
+            + size_of::<Entry>() * self.entries.capacity()
+            + self.fluid.bytes()
+            + self.neighborhood.bytes()
+    }
+
+    /// Forgets all lists.
+    fn clear(&mut self) {
+        self.entries.clear();
+        self.boundary.clear();
+        self.boundary_ends.clear();
+        self.fluid.used = 0;
+        self.fluid.apart.clear();
+    }
+
+    /// Ends the lists of a particle: that of the fluid now has `used` entries,
+    /// of which `count` are new, and padding.
+    ///
+    /// # Safety
+    /// The indices of the new entries, padding included, must be within `bounds`.
+    unsafe fn close(&mut self, used: usize, count: usize, bounds: Bounds) {
+        let start = self.entries.last().map_or(0, |last| last.end);
+        let (end, count) = (used as u32, count as u32);
+        self.entries.push(Entry { start, end, count, bounds });
+        self.boundary_ends.push(self.boundary.len() as u32);
     }
 
     /// Finds the neighbours of the chunk's particles, the first of which is
     /// `first`, and what follows from all positions.
-    fn find(&mut self, first: usize, around: &Surroundings<V>, results: Results<V>) {
-        let Surroundings { positions, grid, boundary, kernel, volume, .. } = *around;
-        self.bundle_ends.clear();
-        self.fluid_counts.clear();
-        self.boundary.clear();
-        self.boundary_ends.clear();
+    ///
+    /// `MIXED` if the rest densities differ.
+    #[inline(always)]
+    fn find<M: Machine, const MIXED: bool>(
+        &mut self,
+        machine: M,
+        first: usize,
+        points: &Points,
+        around: &Surroundings<V>,
+        results: Results<V>,
+    ) {
+        let Surroundings { positions, grid, boundary, volume, .. } = *around;
+        self.clear();
         // Taken out of what lies beside another thread's chunk in memory.
         let mut fluid = core::mem::take(&mut self.fluid);
         let mut neighborhood = core::mem::take(&mut self.neighborhood);
-        fluid.used = 0;
+        // Copies, which no write to the lists can change.
+        let kernel = around.kernel.times(volume);
+        let wide = kernel.wide(machine);
         let (mut fluid_rows, mut boundary_rows) = (Rows::default(), Rows::default());
-        let mut walled = false;
-        // Where the particles of the present cell start among the candidates.
+        let mut bounds = Bounds::default();
+        // Place of the particle among the candidates.
         let mut own = 0;
         let mut cell = usize::MAX;
         for local in 0..results.densities.len() {
@@ -105,32 +173,44 @@ impl<V: Vector> NeighborChunk<V> {
                 cell = grid.cell_of(i);
                 grid.rows(x, &mut fluid_rows);
                 boundary.grid().rows(x, &mut boundary_rows);
-                walled = boundary_rows.points().next().is_some();
-                neighborhood.collect(positions, &fluid_rows);
-                own = fluid_rows.place_of(i);
+                let (lowest, end) = fluid_rows.span();
+                bounds = Bounds { lowest, highest: end - 1 };
+                let rest = i..grid.points_of(cell).end;
+                let extent = Extent::of(&positions[rest.clone()]);
+                self.walls.clear();
+                self.walls.extend(boundary_rows.points().map(|k| k as u32).filter(|&k| {
+                    let sample = boundary.positions()[k as usize];
+                    extent.distance_squared(sample) < around.reach_squared()
+                }));
+                own = neighborhood.collect::<M, V>(
+                    machine,
+                    points,
+                    &fluid_rows,
+                    &rest,
+                    &extent,
+                    around,
+                );
             }
-            let sums = neighborhood.visit(i, own, around, &mut fluid);
+            let sums =
+                neighborhood.visit::<M, V, MIXED>(machine, &wide, i, own, around, &mut fluid);
             own += 1;
-            self.fluid_counts.push(sums.count);
-            self.bundle_ends.push((fluid.used / V::WIDTH) as u32);
 
-            let mut density = kernel.center() * volume + sums.weight;
+            let mut density = kernel.center() + sums.weight;
             let mut gradient_sum = sums.gradient;
             let walls = self.boundary.len();
-            if walled {
-                for k in boundary_rows.points() {
-                    let offset = x - boundary.positions()[k];
-                    if offset.length_squared() < around.reach_squared() {
-                        self.boundary.push(k as u32);
-                        let volume = boundary.volumes()[k];
-                        density += volume * kernel.value(offset.length_squared());
-                        let other = u32::MAX - k as u32;
-                        let gradient = kernel.pair_gradient(offset, around.places[i], other);
-                        gradient_sum += gradient * volume;
-                    }
+            for &k in &self.walls {
+                let offset = x - boundary.positions()[k as usize];
+                if offset.length_squared() < around.reach_squared() {
+                    self.boundary.push(k);
+                    let volume = boundary.volumes()[k as usize];
+                    density += volume * around.kernel.value(offset.length_squared());
+                    let other = u32::MAX - k;
+                    let gradient = around.kernel.pair_gradient(offset, around.places[i], other);
+                    gradient_sum += gradient * volume;
                 }
             }
-            self.boundary_ends.push(self.boundary.len() as u32);
+            // SAFETY: neighbours are points of the rows, as the particle itself is.
+            unsafe { self.close(fluid.used, sums.count as usize, bounds) };
             results.densities[local] = density;
             results.gradient_sums[local] = gradient_sum;
             results.diagonals[local] =
@@ -138,6 +218,27 @@ impl<V: Vector> NeighborChunk<V> {
             results.counts[local] = sums.count + (self.boundary.len() - walls) as u32;
         }
         (self.fluid, self.neighborhood) = (fluid, neighborhood);
+    }
+}
+
+/// The search for the neighbours of a chunk's particles.
+struct Search<'a, 'b, V: Vector> {
+    chunk: &'a mut NeighborChunk<V>,
+    first: usize,
+    points: &'a Points,
+    around: &'a Surroundings<'b, V>,
+    results: Results<'a, V>,
+}
+
+impl<V: Vector> Task for Search<'_, '_, V> {
+    #[inline(always)]
+    fn run<M: Machine>(self, machine: M) {
+        let Self { chunk, first, points, around, results } = self;
+        if around.mixed {
+            chunk.find::<M, true>(machine, first, points, around, results);
+        } else {
+            chunk.find::<M, false>(machine, first, points, around, results);
+        }
     }
 }
 
@@ -156,6 +257,9 @@ pub(crate) struct Results<'a, V> {
 /// Neighbour lists of all particles of a world.
 #[derive(Debug, Default)]
 pub(crate) struct NeighborLists<V: Vector> {
+    points: Points,
+    /// The positions once more, where lists keep factors of offsets.
+    wide_points: Vec<V::Wide>,
     chunks: Vec<NeighborChunk<V>>,
     used: usize,
 }
@@ -163,9 +267,32 @@ pub(crate) struct NeighborLists<V: Vector> {
 impl<V: Vector> NeighborLists<V> {
     /// Finds the neighbours of all particles, and what follows from their positions.
     pub(crate) fn find(&mut self, threads: Threads, around: &Surroundings<V>, results: Results<V>) {
+        self.points.set(around.positions, threads);
+        let points = core::mem::take(&mut self.points);
+        self.for_each(threads, around, results, |chunk, first, results| {
+            wide::run(Search { chunk, first, points: &points, around, results });
+        });
+        self.points = points;
+    }
+
+    /// Calls `search` with each chunk, its first particle and its results.
+    fn for_each(
+        &mut self,
+        threads: Threads,
+        around: &Surroundings<V>,
+        results: Results<V>,
+        search: impl Fn(&mut NeighborChunk<V>, usize, Results<V>) + Sync,
+    ) {
         self.used = around.positions.len().div_ceil(CHUNK);
         if self.chunks.len() < self.used {
             self.chunks.resize_with(self.used, Default::default);
+        }
+        if V::FACTORS {
+            self.wide_points.resize(around.positions.len(), V::Wide::default());
+            let wide = self.wide_points.chunks_mut(CHUNK).zip(around.positions.chunks(CHUNK));
+            for_each_chunk(threads, wide, |(points, positions)| {
+                points.iter_mut().zip(positions).for_each(|(point, &x)| *point = x.widen());
+            });
         }
         let Results { densities, gradient_sums, diagonals, counts } = results;
         let chunks = self.chunks[..self.used]
@@ -178,24 +305,30 @@ impl<V: Vector> NeighborLists<V> {
         for_each_chunk(threads, chunks, |(index, chunk)| {
             let ((((chunk, densities), gradient_sums), diagonals), counts) = chunk;
             let results = Results { densities, gradient_sums, diagonals, counts };
-            chunk.find(index * CHUNK, around, results);
+            search(chunk, index * CHUNK, results);
         });
     }
 
     /// The chunks of the particles, in order.
-    pub(crate) fn chunks(&self) -> &[NeighborChunk<V>] {
-        &self.chunks[..self.used]
+    pub(crate) fn chunks(&self) -> impl ExactSizeIterator<Item = ChunkLists<'_, V>> + Send {
+        let points = &*self.wide_points;
+        let chunks = self.chunks[..self.used].iter().enumerate();
+        chunks.map(move |(index, chunk)| ChunkLists { chunk, points, first: index * CHUNK })
     }
 
     /// The chunk of a particle and the particle's place in it.
     #[inline(always)]
-    pub(crate) fn of(&self, particle: usize) -> (&NeighborChunk<V>, usize) {
-        (&self.chunks[particle / CHUNK], particle % CHUNK)
+    pub(crate) fn of(&self, particle: usize) -> (ChunkLists<'_, V>, usize) {
+        let local = particle % CHUNK;
+        let chunk = &self.chunks[particle / CHUNK];
+        (ChunkLists { chunk, points: &self.wide_points, first: particle - local }, local)
     }
 
     /// Bytes of all lists.
     pub(crate) fn bytes(&self) -> usize {
-        self.chunks.iter().map(NeighborChunk::bytes).sum()
+        size_of::<V::Wide>() * self.wide_points.capacity()
+            + self.points.bytes()
+            + self.chunks.iter().map(NeighborChunk::bytes).sum::<usize>()
     }
 }
 
@@ -223,6 +356,7 @@ mod tests {
     use super::super::grid::CellGrid;
     use super::super::kernel::CubicSpline;
     use super::*;
+    use crate::solver::wide::Plain;
     use bevy_math::{Vec2, Vec3};
     use bevy_tasks::TaskPoolBuilder;
 
@@ -288,6 +422,7 @@ mod tests {
             boundary: &boundary,
             kernel: &kernel,
             volume: 0.5,
+            mixed: false,
         };
         let results = Results {
             densities: &mut densities,
@@ -338,6 +473,64 @@ mod tests {
                 cloud::<Vec2>(2000).iter().map(|p| *p * 10.0 + Vec2::splat(offset)).collect();
             check(&points, &points[..100], 0.5, Threads::Serial);
         }
+    }
+
+    /// The lists of all points, as one chunk, and the densities.
+    fn search<V: Vector>(
+        points: &[V],
+        support_radius: f32,
+        search: impl Fn(Search<V>),
+    ) -> (NeighborChunk<V>, Vec<f32>) {
+        let ids: Vec<u32> = (0..points.len() as u32).collect();
+        let mut grid = CellGrid::default();
+        grid.sort(points, &ids, support_radius * CELL_FACTOR, Threads::Serial);
+        let positions: Vec<V> = (0..grid.len()).map(|sorted| points[grid.point(sorted)]).collect();
+        let mut places = Points::default();
+        places.set(&positions, Threads::Serial);
+        let (mut densities, mut diagonals) = (vec![0.0; points.len()], vec![0.0; points.len()]);
+        let (mut gradient_sums, mut counts) = (vec![V::ZERO; points.len()], vec![0; points.len()]);
+        let mut chunk = NeighborChunk::default();
+        search(Search {
+            chunk: &mut chunk,
+            first: 0,
+            points: &places,
+            around: &Surroundings {
+                positions: &positions,
+                places: &ids,
+                lightness: &vec![1.0; points.len()],
+                grid: &grid,
+                boundary: &BoundarySet::default(),
+                kernel: &CubicSpline::new(support_radius),
+                volume: 0.5,
+                mixed: true,
+            },
+            results: Results {
+                densities: &mut densities,
+                gradient_sums: &mut gradient_sums,
+                diagonals: &mut diagonals,
+                counts: &mut counts,
+            },
+        });
+        (chunk, densities)
+    }
+
+    #[test]
+    fn lists_are_the_same_bits_by_all_instructions() {
+        fn check<V: Vector>(support_radius: f32) {
+            let points = cloud::<V>(3000);
+            let (best, densities) = search(&points, support_radius, |task| wide::run(task));
+            let (plain, expected) = search(&points, support_radius, |task| Plain.run(task));
+            let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<u32>>();
+            let used = best.fluid.used;
+            assert_eq!(used, plain.fluid.used);
+            assert_eq!(best.fluid.indices[..used], plain.fluid.indices[..used]);
+            assert_eq!(bits(&best.fluid.weights[..used]), bits(&plain.fluid.weights[..used]));
+            let numbers = used * V::NUMBERS;
+            assert_eq!(bits(&best.fluid.numbers[..numbers]), bits(&plain.fluid.numbers[..numbers]));
+            assert_eq!(bits(&densities), bits(&expected));
+        }
+        check::<Vec2>(0.08);
+        check::<Vec3>(0.15);
     }
 
     #[test]

@@ -25,6 +25,14 @@ pub enum Threads<'a> {
 }
 
 impl Threads<'_> {
+    /// How many threads work.
+    pub(crate) fn count(self) -> usize {
+        match self {
+            Threads::Serial => 1,
+            Threads::Pool(pool) => pool.thread_num() + 1,
+        }
+    }
+
     /// These threads, or the calling one alone where that is faster for `particles`.
     pub(crate) fn for_particles(self, particles: usize) -> Self {
         if particles < SERIAL_BELOW { Threads::Serial } else { self }
@@ -103,6 +111,25 @@ impl<'a, T, R: ExactSizeIterator<Item = (u32, u32)>> Iterator for PartsMut<'a, T
 }
 
 impl<T, R: ExactSizeIterator<Item = (u32, u32)>> ExactSizeIterator for PartsMut<'_, T, R> {}
+
+/// Two items at a time, or the last one alone.
+pub(crate) struct Pairs<I>(pub(crate) I);
+
+impl<I: ExactSizeIterator> Iterator for Pairs<I> {
+    type Item = (I::Item, Option<I::Item>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let first = self.0.next()?;
+        Some((first, self.0.next()))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let pairs = self.0.len().div_ceil(2);
+        (pairs, Some(pairs))
+    }
+}
+
+impl<I: ExactSizeIterator> ExactSizeIterator for Pairs<I> {}
 
 /// The sum of one partial result per chunk, in the order of the chunks.
 pub(crate) fn ordered_sum(partial: &[f64]) -> f64 {

@@ -163,7 +163,7 @@ tether_kernel!(#[target_feature(enable = "avx2")] tether_3d_avx2: (x, u, ax, bx,
 /// They take a projection on a grid from 3.6 to 2.2 ns and the step of a sheet
 /// of 100 x 100 with tethers from 9.9 to 7.0 ms (`cargo bench --bench cloth`).
 pub(super) fn wide() -> bool {
-    crate::solver::wide::wide()
+    crate::solver::dispatch::wide()
 }
 
 impl Components {

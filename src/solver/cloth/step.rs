@@ -140,7 +140,7 @@ impl<V: Vector> Cloth<V> {
             self.work.plan.rebuild::<V>(count, self.grid, &self.constraints);
             self.work.size = extent(&self.rest_positions);
             self.share_out();
-            let Work { hinges, plan, .. } = &mut self.work;
+            let hinges = &mut self.work.hinges;
             hinges.rebuild(&self.rest_positions, &self.constraints, &self.triangles);
             if V::DIM == 2 {
                 let Work { corners, plan, .. } = &mut self.work;

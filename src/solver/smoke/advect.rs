@@ -10,7 +10,7 @@ use super::grid::Row;
 use super::settings::{Advection, Border, Walls};
 use super::solids::Solids;
 use super::trace::{BATCH, Flow, Points, Stencil, Stencils, middles};
-use crate::solver::wide::wide_fn;
+use crate::solver::dispatch::wide_fn;
 
 /// A way of advection, with the traces of [`Flow::trace`].
 #[derive(Clone, Copy)]

@@ -10,8 +10,8 @@
 //! terms vanish by themselves and only the diagonal knows of them.
 
 use super::grid::{Grid, Row};
+use crate::solver::dispatch::wide_fn;
 use crate::solver::parallel::Threads;
-use crate::solver::wide::wide_fn;
 
 /// Cells of a row that are worked on by way of a buffer at a time: an even number.
 pub(crate) const PIECE: usize = 128;

@@ -7,8 +7,8 @@ use super::grid::{Grid, Row, largest};
 use super::packed::{Level, PIECE, Span, deal};
 use super::stencil::{Colours, OverRelax, Relax, Residual, Start};
 use super::wave::{Band, Lines, Wave};
+use crate::solver::dispatch::wide_fn;
 use crate::solver::parallel::Threads;
-use crate::solver::wide::wide_fn;
 
 /// One thing that a pass does to each cell or to those of a colour.
 #[derive(Clone, Copy)]

@@ -10,8 +10,8 @@ use super::packed::{PIECE, deal};
 use super::settings::{Border, SmokePressure, SmokeSettings};
 use super::solids::Solids;
 use super::solve::Solve;
+use crate::solver::dispatch::wide_fn;
 use crate::solver::parallel::Threads;
-use crate::solver::wide::wide_fn;
 
 /// Rounding of a sum of velocities, as a fraction of the largest one.
 const ROUNDING: f32 = 4.0 * f32::EPSILON;

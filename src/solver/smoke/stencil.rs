@@ -1,7 +1,7 @@
 //! The arithmetic of the pressure equation over the cells of one colour in a row.
 
 use super::packed::{Level, Span};
-use crate::solver::wide::wide_fn;
+use crate::solver::dispatch::wide_fn;
 
 /// Unknowns by colour, as seen from the colour of a pass; both begin at index
 /// `offset` of half an array.

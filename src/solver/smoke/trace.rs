@@ -3,8 +3,8 @@
 use super::grid::{Grid, Row, largest};
 use super::settings::Border;
 use super::solids::Solids;
+use crate::solver::dispatch::wide_fn;
 use crate::solver::parallel::Threads;
-use crate::solver::wide::wide_fn;
 
 /// Part of a cell that keeps a line that was stopped by a solid before it.
 const GAP: f32 = 0.01;

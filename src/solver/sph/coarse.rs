@@ -92,7 +92,7 @@ impl<V: Vector> Coarse<V> {
         let mut offsets = [0i8; SLOTS];
         let mut used = 1u32;
         sums[0] = particles.gradient_sums[i];
-        V::for_each_gradient(list.gradients, list.indices, |j, gradient| {
+        V::for_each_gradient(list.gradients, |j, gradient| {
             let Step { slot, offset } = Self::STEPS[blocks.step(i, j)];
             let slot = usize::from(slot) % SLOTS;
             sums[slot] += gradient;

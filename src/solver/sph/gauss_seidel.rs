@@ -10,8 +10,12 @@ use super::packed::Packed;
 use super::pressure::{SolveReport, Stopping, System, Workspace, rate};
 use crate::solver::grid::Stripe;
 use crate::solver::neighbors::NeighborLists;
-use crate::solver::parallel::{CHUNK, PartsMut, for_each_chunk, ordered_sum};
+use crate::solver::parallel::{CHUNK, Pairs, PartsMut, for_each_chunk, ordered_sum};
 use crate::solver::vector::Vector;
+
+/// Pairs of stripes of one color for each thread below which they are swept one
+/// by one, so that no thread goes without.
+const PAIRS_PER_THREAD: usize = 4;
 
 impl<V: Vector> System<'_, V> {
     /// Gauss-Seidel sweeps, after a correction on the coarse grid if there is one.
@@ -120,8 +124,11 @@ impl<V: Vector> System<'_, V> {
                 let all = (0, count as u32);
                 for stripe in self.grid.stripes() {
                     let own = stripe.own.0 as usize..stripe.own.1 as usize;
-                    let stripe = Stripe { reach: all, ..*stripe };
-                    errors += sweep.stripe::<MIXED>(&stripe, vectors, &mut kappa[own]);
+                    let stripe = &Stripe { reach: all, ..*stripe };
+                    let mut partial = 0.0;
+                    let (u, kappa) = (&mut **vectors, &mut kappa[own]);
+                    sweep.stripes::<MIXED>(Part { u, kappa, partial: &mut partial, stripe }, None);
+                    errors += partial;
                 }
             }
             for color in 0..if self.endless { 0 } else { 2 } {
@@ -133,9 +140,18 @@ impl<V: Vector> System<'_, V> {
                     .zip(PartsMut::new(kappa, owns))
                     .zip(partial.iter_mut())
                     .zip(stripes);
-                for_each_chunk(self.threads, parts, |(((u, kappa), partial), stripe)| {
-                    *partial = sweep.stripe::<MIXED>(stripe, u, kappa);
-                });
+                let parts =
+                    parts.map(|(((u, kappa), partial), stripe)| Part { u, kappa, partial, stripe });
+                // Two stripes by turns: one's arithmetic fills the waits of the other's.
+                if stripes.len() >= PAIRS_PER_THREAD * 2 * self.threads.count() {
+                    for_each_chunk(self.threads, Pairs(parts), |(part, other)| {
+                        sweep.stripes::<MIXED>(part, other);
+                    });
+                } else {
+                    for_each_chunk(self.threads, parts, |part| {
+                        sweep.stripes::<MIXED>(part, None);
+                    });
+                }
                 errors += ordered_sum(partial);
             }
             iterations += 1;
@@ -158,44 +174,72 @@ struct Sweep<'a, V: Vector> {
     floor: f32,
 }
 
+/// A stripe and what a sweep over it changes.
+struct Part<'a, V: Vector> {
+    /// The accelerations within the stripe's reach.
+    u: &'a mut [V::Wide],
+    /// The stripe's own pressures.
+    kappa: &'a mut [f32],
+    /// Sum of what was left of the source before each change, in 1/s: both ways
+    /// under pressure, else only what asks for it.
+    partial: &'a mut f64,
+    stripe: &'a Stripe,
+}
+
 impl<V: Vector> Sweep<'_, V> {
-    /// Sweeps over the pressures `kappa` of a stripe, `u` being the
-    /// accelerations within its reach. Returns the sum of what was left of the
-    /// source before each change, in 1/s: both ways under pressure, else only
-    /// what asks for it.
-    fn stripe<const MIXED: bool>(
-        &self,
-        stripe: &Stripe,
-        u: &mut [V::Wide],
-        kappa: &mut [f32],
-    ) -> f64 {
-        let Packed { gradient_sums, lightness, .. } = self.particles;
-        let first = stripe.reach.0 as usize;
-        let mut error = 0.0f64;
-        for (i, kappa) in (stripe.own.0 as usize..).zip(kappa) {
-            let (chunk, local) = self.neighbors.of(i);
-            let (list, gradient_sum) = (chunk.bundles(local), gradient_sums[i]);
-            let residual = self.source[i] - self.dt * rate(list, gradient_sum, u, i, first);
-            if self.step[i] > 0.0 {
-                let unmet = if *kappa > self.floor { residual.abs() } else { -residual };
-                error += f64::from(unmet.max(0.0));
+    /// Sweeps over a stripe, and another if there is one.
+    fn stripes<const MIXED: bool>(&self, mut part: Part<V>, other: Option<Part<V>>) {
+        let mut kept = V::Kept::default();
+        *part.partial = 0.0;
+        let mut done = 0;
+        if let Some(mut other) = other {
+            let mut kept_too = V::Kept::default();
+            *other.partial = 0.0;
+            let both = part.kappa.len().min(other.kappa.len());
+            for local in 0..both {
+                self.relax::<MIXED>(&mut part, local, &mut kept);
+                self.relax::<MIXED>(&mut other, local, &mut kept_too);
             }
-            let wanted = *kappa - self.relaxation * residual * self.step[i];
-            let wanted = if wanted > self.floor { wanted } else { 0.0 };
-            let change = wanted - *kappa;
-            if change == 0.0 {
-                continue;
+            for local in both..other.kappa.len() {
+                self.relax::<MIXED>(&mut other, local, &mut kept);
             }
-            *kappa = wanted;
-            let own = V::narrow(u[i - first]) - gradient_sum * (change * lightness[i]);
-            u[i - first] = own.widen();
-            let (gradients, neighbors) = (list.gradients, list.indices);
-            if MIXED {
-                V::scatter_scaled(gradients, neighbors, change, lightness, u, first);
-            } else {
-                V::scatter(gradients, neighbors, change * lightness[i], u, first);
-            }
+            done = both;
         }
-        error
+        for local in done..part.kappa.len() {
+            self.relax::<MIXED>(&mut part, local, &mut kept);
+        }
+    }
+
+    /// Changes the pressure of one particle of a stripe.
+    #[inline(always)]
+    fn relax<const MIXED: bool>(&self, part: &mut Part<V>, local: usize, kept: &mut V::Kept) {
+        let Packed { gradient_sums, lightness, .. } = self.particles;
+        let Part { u, kappa, partial, stripe } = part;
+        let first = stripe.reach.0 as usize;
+        let (i, kappa) = (stripe.own.0 as usize + local, &mut kappa[local]);
+        let (chunk, local) = self.neighbors.of(i);
+        let (list, gradient_sum) = (chunk.bundles(local), gradient_sums[i]);
+        let gradients = list.gradients;
+        let rate = gradient_sum.dot(V::narrow(u[i - first]))
+            - V::sum_dot_keeping(gradients, u, first, kept);
+        let residual = self.source[i] - self.dt * rate;
+        if self.step[i] > 0.0 {
+            let unmet = if *kappa > self.floor { residual.abs() } else { -residual };
+            **partial += f64::from(unmet.max(0.0));
+        }
+        let wanted = *kappa - self.relaxation * residual * self.step[i];
+        let wanted = if wanted > self.floor { wanted } else { 0.0 };
+        let change = wanted - *kappa;
+        if change == 0.0 {
+            return;
+        }
+        *kappa = wanted;
+        let own = V::narrow(u[i - first]) - gradient_sum * (change * lightness[i]);
+        u[i - first] = own.widen();
+        if MIXED {
+            V::scatter_scaled(gradients, change, lightness, u, first);
+        } else {
+            V::scatter_kept(gradients, change * lightness[i], u, first, kept);
+        }
     }
 }

@@ -194,7 +194,7 @@ fn apply<V: Vector>(
             let mut sum = V::ZERO;
             if own > 0.0 {
                 let list = chunk.bundles(local);
-                V::for_each_gradient(list.gradients, list.indices, |j, gradient| {
+                V::for_each_gradient(list.gradients, |j, gradient| {
                     let dynamic = if one_body || body_of[j] == body_of[i] {
                         own
                     } else {

@@ -62,6 +62,16 @@ struct Body {
     membrane: bool,
 }
 
+/// Whether particles differ in their lightness.
+fn mixed(bodies: &[Body]) -> bool {
+    if bodies.iter().any(|body| body.membrane) {
+        return true;
+    }
+    let mut densities = bodies.iter().map(|body| body.material.rest_density);
+    let first = densities.next();
+    densities.any(|density| Some(density) != first)
+}
+
 /// All particles of all bodies in one packed copy, sorted by cell.
 ///
 /// Bodies are gathered before a step and scattered after it, see
@@ -564,6 +574,7 @@ impl<V: Vector> FluidWorld<V> {
             boundary: &self.boundary,
             kernel: &self.kernel,
             volume: self.settings.spacing().powi(V::DIM as i32),
+            mixed: mixed(&self.bodies),
         };
         let results = Results {
             densities: &mut particles.densities,

@@ -16,8 +16,8 @@
 //! such that dt times the rate of a equals the source, or exceeds it where kappa = 0;
 //! where negative pressures are allowed, for any kappa such that it equals it.
 
-use super::FluidWorld;
 use super::packed::Packed;
+use super::{FluidWorld, mixed};
 use crate::solver::grid::CellGrid;
 use crate::solver::neighbors::{Bundles, NeighborLists};
 use crate::solver::parallel::{CHUNK, Threads, for_each_chunk, ordered_sum};
@@ -140,17 +140,8 @@ impl<V: Vector> FluidWorld<V> {
         self.relieve_membranes();
         self.add_wall_sources(threads);
         self.remove_mean_source(threads);
-        let FluidWorld {
-            settings,
-            particles,
-            neighbors,
-            workspace,
-            grid,
-            coarse,
-            bodies,
-            membrane,
-            ..
-        } = self;
+        let FluidWorld { settings, particles, neighbors, workspace, grid, coarse, bodies, .. } =
+            self;
         let mut system =
             System { particles, neighbors, grid, workspace, dt, threads, floor, endless };
         let report = match settings.dfsph.solver {
@@ -158,11 +149,8 @@ impl<V: Vector> FluidWorld<V> {
             solver => {
                 let two_level = solver == PressureSolver::TwoLevel && settings.needs_coarse_grid();
                 let coarse = two_level.then_some(coarse);
-                let mut densities = bodies.iter().map(|body| body.material.rest_density);
-                let first = densities.next();
-                let mixed = !membrane.is_empty() || densities.any(|density| Some(density) != first);
                 let relaxation = settings.dfsph.over_relaxation;
-                system.sweeps(coarse, mixed, relaxation, stopping)
+                system.sweeps(coarse, mixed(bodies), relaxation, stopping)
             }
         };
         self.apply_pressure(impulses, scale, dt, threads);
@@ -239,7 +227,7 @@ pub(super) fn rate<V: Vector>(
     i: usize,
     first: usize,
 ) -> f32 {
-    gradient_sum.dot(V::narrow(u[i - first])) - V::sum_dot(list.gradients, list.indices, u, first)
+    gradient_sum.dot(V::narrow(u[i - first])) - V::sum_dot(list.gradients, u, first)
 }
 
 /// One solve's system of equations.
@@ -322,8 +310,8 @@ impl<V: Vector> System<'_, V> {
             for (local, acceleration) in accelerations.iter_mut().enumerate() {
                 let i = index * CHUNK + local;
                 let list = chunk.bundles(local);
-                let sum = gradient_sums[i] * pressures[i]
-                    + V::sum_scaled(list.gradients, list.indices, pressures);
+                let sum =
+                    gradient_sums[i] * pressures[i] + V::sum_scaled(list.gradients, pressures);
                 *acceleration = (sum * -lightness[i]).widen();
             }
         });

@@ -55,7 +55,7 @@ pub(super) fn add<V: Vector>(world: &mut FluidWorld<V>, threads: Threads) {
             let i = index * CHUNK + local;
             let list = chunk.bundles(local);
             let mut sum = V::ZERO;
-            V::for_each_gradient(list.gradients, list.indices, |j, gradient| {
+            V::for_each_gradient(list.gradients, |j, gradient| {
                 if body_of[j] == body_of[i] {
                     sum += gradient * (support / densities[j]);
                 }

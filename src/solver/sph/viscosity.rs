@@ -36,8 +36,7 @@ pub(super) fn accelerations<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
             let list = chunk.bundles(local);
             let sum = V::sum_difference(
                 list.weights,
-                list.gradients,
-                list.indices,
+                list.neighbors,
                 inverse_densities,
                 velocities,
                 velocities[i],
@@ -87,7 +86,7 @@ pub(super) fn add_laplacian<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
             };
             if material.kinematic_viscosity > 0.0 {
                 let list = chunk.bundles(local);
-                V::for_each_gradient(list.gradients, list.indices, |j, gradient| {
+                V::for_each_gradient(list.gradients, |j, gradient| {
                     if places[j] as usize >= fluid {
                         return;
                     }

@@ -58,7 +58,7 @@ pub(super) fn add<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threads: Thread
             let i = index * CHUNK + local;
             let list = chunk.bundles(local);
             *own = Vec3::ZERO;
-            V::for_each_gradient(list.gradients, list.indices, |j, gradient| {
+            V::for_each_gradient(list.gradients, |j, gradient| {
                 let difference = vector(velocities[i] - velocities[j]);
                 *own += difference.cross(vector(gradient)) / densities[j];
             });
@@ -88,7 +88,7 @@ pub(super) fn add<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threads: Thread
             let i = index * CHUNK + local;
             let list = chunk.bundles(local);
             let mut sum = Vec3::ZERO;
-            V::for_each_gradient(list.gradients, list.indices, |j, gradient| {
+            V::for_each_gradient(list.gradients, |j, gradient| {
                 if body_of[j] == body_of[i] {
                     let symmetric = 2.0 / (densities[i] + densities[j]);
                     sum += vector(gradient).cross(shared[i] + shared[j]) * symmetric;
