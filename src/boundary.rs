@@ -8,6 +8,7 @@ use crate::dimension::Dimension;
 use crate::fluid::FluidRefused;
 use crate::plugin::FluidWorldOf;
 use crate::settings::SettingsInForce;
+use crate::solver::half_space::BoundaryPlane;
 use crate::solver::sampling::{BoundaryShape, Fill};
 use crate::time::Fluid;
 
@@ -85,6 +86,12 @@ impl<V: Dimension> BoundaryOf<V> {
         Self::new(primitive.boundary_shape(Fill::Container))
     }
 
+    /// Everything behind a plane through the entity's origin, as the ground:
+    /// `normal` is the direction out of it, of any length.
+    pub fn half_space(normal: V) -> Self {
+        Self::new(BoundaryShape::HalfSpace { normal })
+    }
+
     /// A line through points in metres, joined to a ring if `closed`.
     pub fn polyline(points: impl IntoIterator<Item = V>, closed: bool) -> Self {
         Self::new(BoundaryShape::Polyline { points: points.into_iter().collect(), closed })
@@ -130,6 +137,7 @@ pub(crate) fn gather<V: Dimension>(
     mut last_order: Local<Vec<Entity>>,
     mut samples: Local<Vec<V>>,
     mut surface: Local<Vec<V>>,
+    mut planes: Local<Vec<BoundaryPlane<V>>>,
     mut refused: MessageWriter<FluidRefused>,
 ) {
     let spacing = 2.0 * V::particle_radius(&settings);
@@ -162,6 +170,7 @@ pub(crate) fn gather<V: Dimension>(
     }
     samples.clear();
     surface.clear();
+    planes.clear();
     for (entity, boundary) in boundaries.iter_many(&*order) {
         // The global transform in the fixed schedules is that of the last frame.
         let transform = transforms.compute_global_transform(entity).unwrap_or_default();
@@ -170,6 +179,13 @@ pub(crate) fn gather<V: Dimension>(
         let along = boundary.surface_velocity;
         let turned = along.transform(&transform) - V::ZERO.transform(&transform);
         surface.resize(samples.len(), turned);
+        if let BoundaryShape::HalfSpace { normal } = *boundary.shape() {
+            planes.push(BoundaryPlane {
+                point: V::ZERO.transform(&transform),
+                normal: normal.turned(transform.rotation()),
+                surface_velocity: turned,
+            });
+        }
     }
     let seconds = steps as f32 * clock.context().dt();
     let moved = *order == *last_order && world.move_boundary(&samples, seconds).is_ok();
@@ -178,4 +194,9 @@ pub(crate) fn gather<V: Dimension>(
         last_order.clone_from(&order);
     }
     world.set_surface_velocities(&surface);
+    // One that is refused is known by its shape already, or its transform is no number.
+    planes.retain(|plane| plane.validate().is_ok());
+    if let Err(error) = world.set_planes(&planes) {
+        error!("planes refused: {error}");
+    }
 }

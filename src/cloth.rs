@@ -6,13 +6,17 @@ use bevy::transform::helper::TransformHelper;
 
 use crate::boundary::BoundaryOf;
 use crate::dimension::Dimension;
+use crate::fan::Fans;
 use crate::fluid::Refusals;
 use crate::motion::Motions;
 use crate::plugin::FluidWorldOf;
 use crate::settings::SettingsInForce;
+use crate::smoke::SmokePlace;
 use crate::solver::cloth::collision::{Collider, ColliderShape};
-use crate::solver::cloth::{Cloth, Surroundings};
+use crate::solver::cloth::{AirFlow, Cloth, Surroundings};
+use crate::solver::companions::air_of;
 use crate::solver::coupling::Coupling;
+use crate::solver::smoke::Smoke;
 use crate::time::Fluid;
 
 /// A cloth is a component as it is. Its particles live in world space: the
@@ -171,15 +175,34 @@ pub(crate) fn step<V: Dimension>(
     mut coupling: ResMut<ClothCoupling<V>>,
     mut world: ResMut<FluidWorldOf<V>>,
     colliders: Res<Colliders<V>>,
+    fans: Res<Fans<V>>,
+    smokes: Query<(Entity, &Smoke<V>)>,
+    transforms: TransformHelper,
     settings: Res<SettingsInForce>,
     clock: Res<Time<Fluid>>,
     mut refusals: Refusals,
 ) {
+    let smokes: Vec<(SmokePlace, &Smoke<V>)> = smokes
+        .iter()
+        .sort::<Entity>()
+        .map(|(entity, smoke)| {
+            let transform = transforms.compute_global_transform(entity).unwrap_or_default();
+            (SmokePlace::new(&transform), smoke)
+        })
+        .collect();
+    let air = |position: V| {
+        let smokes = smokes.iter().filter_map(|(place, smoke)| {
+            let flow = smoke.air_at(place.to_local(position))?;
+            Some(place.turn_to_world(flow))
+        });
+        air_of(smokes, &fans, position)
+    };
+    let still = smokes.is_empty() && fans.is_empty();
     let around = Surroundings {
         gravity: V::from_array(settings.gravity.to_array()),
         wind: V::from_array(settings.wind.to_array()),
+        flow: if still { AirFlow::STILL } else { AirFlow::new(&air) },
         colliders: &colliders.0,
-        ..Surroundings::default()
     };
     coupling.0.gather(&world);
     for (entity, mut cloth) in &mut cloths {

@@ -24,6 +24,12 @@ pub trait Dimension:
         let point = transform.transform_point(Vec3::from_array(self.to_array()));
         Self::from_array(point.to_array())
     }
+
+    /// A direction, turned.
+    fn turned(self, rotation: Quat) -> Self {
+        let turned = rotation * Vec3::from_array(self.to_array());
+        Self::from_array(turned.to_array())
+    }
 }
 
 impl Dimension for Vec2 {

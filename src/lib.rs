@@ -48,6 +48,8 @@
 //! |---|---|
 //! | a body of fluid, its particles | [`Fluid2d`] with [`FluidParticles2d`] |
 //! | a wall or an obstacle | [`Boundary2d`], [`BoundaryMesh`] |
+//! | water that comes and goes | [`FluidEmitter2d`], [`FluidDrain2d`] |
+//! | a stream of air or water | [`Fan2d`] |
 //! | a cloth, a rope or a chain | [`Cloth2d`], [`ClothAttachments`], [`ClothCollider2d`] |
 //! | smoke and what feeds it | [`Smoke2d`], [`SmokeSource2d`], [`SmokePlace`] |
 //! | gravity, step length, solver parameters | [`FluidSettings`] |
@@ -99,6 +101,10 @@ mod diagnostics;
 #[cfg(feature = "plugin")]
 mod dimension;
 #[cfg(feature = "plugin")]
+mod emitter;
+#[cfg(feature = "plugin")]
+mod fan;
+#[cfg(feature = "plugin")]
 mod fluid;
 #[cfg(feature = "frames")]
 pub mod frames;
@@ -133,6 +139,7 @@ pub use {
     cloth::{ClothAttachment, ClothAttachments, ClothColliderOf},
     diagnostics::FluidDiagnostics,
     dimension::Dimension,
+    emitter::{FluidDrainOf, FluidEmitterOf},
     fluid::{FluidOf, FluidRefused, ParticleRemoved, TickStart},
     plugin::{FluidPlugin, FluidWorldOf},
     schedule::{FluidSchedule, FluidStepSystems, FluidSystems},
@@ -143,13 +150,22 @@ pub use {
 
 /// Declares the names of one dimension.
 macro_rules! names {
-    ($feature:literal, $vector:ty, $fluid:ident, $particles:ident, $boundary:ident, $cloth:ident, $collider:ident, $smoke:ident, $source:ident, $world:ident, $scene:ident, $root:ident, $asset:ident) => {
+    ($feature:literal, $vector:ty, $fluid:ident, $particles:ident, $emitter:ident, $drain:ident, $boundary:ident, $fan:ident, $cloth:ident, $collider:ident, $smoke:ident, $source:ident, $world:ident, $scene:ident, $root:ident, $asset:ident) => {
         /// A body of fluid.
         #[cfg(all(feature = "plugin", feature = $feature))]
         pub type $fluid = FluidOf<$vector>;
         /// The particles of a body.
         #[cfg(feature = $feature)]
         pub type $particles = solver::particles::FluidParticles<$vector>;
+        /// A source of particles.
+        #[cfg(all(feature = "plugin", feature = $feature))]
+        pub type $emitter = FluidEmitterOf<$vector>;
+        /// A region that takes particles out.
+        #[cfg(all(feature = "plugin", feature = $feature))]
+        pub type $drain = FluidDrainOf<$vector>;
+        /// A stream that water, cloth and smoke feel.
+        #[cfg(feature = $feature)]
+        pub type $fan = solver::fan::Fan<$vector>;
         /// A wall or an obstacle.
         #[cfg(all(feature = "plugin", feature = $feature))]
         pub type $boundary = BoundaryOf<$vector>;
@@ -185,7 +201,10 @@ names!(
     bevy_math::Vec2,
     Fluid2d,
     FluidParticles2d,
+    FluidEmitter2d,
+    FluidDrain2d,
     Boundary2d,
+    Fan2d,
     Cloth2d,
     ClothCollider2d,
     Smoke2d,
@@ -200,7 +219,10 @@ names!(
     bevy_math::Vec3,
     Fluid3d,
     FluidParticles3d,
+    FluidEmitter3d,
+    FluidDrain3d,
     Boundary3d,
+    Fan3d,
     Cloth3d,
     ClothCollider3d,
     Smoke3d,
@@ -216,6 +238,8 @@ pub mod prelude {
     pub use crate::solver::cloth::{
         ClothMesh, ClothScheme, ClothSettings, DistanceConstraint, collision::ColliderShape,
     };
+    pub use crate::solver::drain::DrainShape;
+    pub use crate::solver::emitter::EmitterSettings;
     pub use crate::solver::periodic::Periodic;
     pub use crate::solver::sampling::FluidShape;
     pub use crate::solver::settings::{
@@ -225,13 +249,17 @@ pub mod prelude {
     pub use crate::solver::smoke::{SmokeDomain, SmokeSettings, SourceShape};
     pub use crate::solver::time_step::TimeStep;
     #[cfg(all(feature = "plugin", feature = "2d"))]
-    pub use crate::{Boundary2d, ClothCollider2d, Fluid2d, FluidWorld2d};
+    pub use crate::{
+        Boundary2d, ClothCollider2d, Fluid2d, FluidDrain2d, FluidEmitter2d, FluidWorld2d,
+    };
     #[cfg(all(feature = "plugin", feature = "3d"))]
-    pub use crate::{Boundary3d, ClothCollider3d, Fluid3d, FluidWorld3d};
+    pub use crate::{
+        Boundary3d, ClothCollider3d, Fluid3d, FluidDrain3d, FluidEmitter3d, FluidWorld3d,
+    };
     #[cfg(feature = "2d")]
-    pub use crate::{Cloth2d, FluidParticles2d, Smoke2d, SmokeSource2d};
+    pub use crate::{Cloth2d, Fan2d, FluidParticles2d, Smoke2d, SmokeSource2d};
     #[cfg(feature = "3d")]
-    pub use crate::{Cloth3d, FluidParticles3d, Smoke3d, SmokeSource3d};
+    pub use crate::{Cloth3d, Fan3d, FluidParticles3d, Smoke3d, SmokeSource3d};
     #[cfg(feature = "plugin")]
     pub use crate::{
         ClothAttachment, ClothAttachments, Fluid, FluidPlugin, FluidSchedule, FluidSettings,

@@ -9,6 +9,7 @@ use bevy::tasks::ComputeTaskPool;
 use crate::boundary::BoundaryOf;
 use crate::cloth::ClothColliderOf;
 use crate::dimension::Dimension;
+use crate::emitter::{FluidDrainOf, FluidEmitterOf};
 use crate::fluid::{FluidOf, FluidRefused, ParticleRemoved};
 use crate::schedule::{
     DimensionSystems, FluidSchedule, FluidStepSystems, FluidSystems, StageSystems,
@@ -17,7 +18,7 @@ use crate::settings::{FluidSettings, SettingsInForce};
 use crate::solver::parallel::Threads;
 use crate::solver::sph::FluidWorld;
 use crate::time::Fluid;
-use crate::{boundary, cloth, diagnostics, fluid, schedule, settings, smoke, time};
+use crate::{boundary, cloth, diagnostics, emitter, fan, fluid, schedule, settings, smoke, time};
 
 /// The solver's world of one dimension, for systems inside [`FluidSchedule`].
 /// Spelt [`FluidWorld2d`](crate::FluidWorld2d) or [`FluidWorld3d`](crate::FluidWorld3d).
@@ -116,6 +117,9 @@ fn add_dimension<V: Dimension>(app: &mut App, outer: Interned<dyn ScheduleLabel>
     app.init_resource::<FluidWorldOf<V>>()
         .register_type::<FluidOf<V>>()
         .register_type::<BoundaryOf<V>>()
+        .register_type::<FluidEmitterOf<V>>()
+        .register_type::<FluidDrainOf<V>>()
+        .init_resource::<fan::Fans<V>>()
         .init_resource::<cloth::Colliders<V>>()
         .init_resource::<cloth::ClothCoupling<V>>()
         .register_type::<ClothColliderOf<V>>()
@@ -126,6 +130,7 @@ fn add_dimension<V: Dimension>(app: &mut App, outer: Interned<dyn ScheduleLabel>
                     boundary::gather::<V>,
                     fluid::remember::<V>,
                     fluid::gather::<V>,
+                    fan::gather::<V>,
                     cloth::gather_colliders::<V>,
                     cloth::attach::<V>,
                     smoke::gather_obstacles::<V>,
@@ -143,9 +148,18 @@ fn add_dimension<V: Dimension>(app: &mut App, outer: Interned<dyn ScheduleLabel>
                 (cloth::immerse::<V>, neighbor_search::<V>)
                     .chain()
                     .in_set(StageSystems(FluidSystems::NeighborSearch)),
-                non_pressure_forces::<V>.in_set(StageSystems(FluidSystems::NonPressureForces)),
+                (non_pressure_forces::<V>, fan::blow::<V>)
+                    .chain()
+                    .in_set(StageSystems(FluidSystems::NonPressureForces)),
                 density_solve::<V>.in_set(StageSystems(FluidSystems::DensitySolve)),
-                (cloth::step::<V>, integrate::<V>, cloth::immerse::<V>, smoke::step::<V>)
+                (
+                    cloth::step::<V>,
+                    emitter::pump::<V>,
+                    integrate::<V>,
+                    emitter::pour::<V>,
+                    cloth::immerse::<V>,
+                    smoke::step::<V>,
+                )
                     .chain()
                     .in_set(StageSystems(FluidSystems::Integrate))
                     .in_set(DimensionSystems::Companions(V::DIM)),

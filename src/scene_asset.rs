@@ -9,6 +9,7 @@ use core::marker::PhantomData;
 use crate::boundary::BoundaryOf;
 use crate::cloth::ClothColliderOf;
 use crate::dimension::Dimension;
+use crate::emitter::{FluidDrainOf, FluidEmitterOf};
 use crate::fluid::{FluidOf, FluidRefused};
 use crate::settings::FluidSettings;
 use crate::solver::companions::Companions;
@@ -215,7 +216,7 @@ fn spawn<V: SceneDimension>(
         }
         bodies.push((FluidOf::<V>::new(fluid.material.clone()), particles));
     }
-    let Companions { cloths, smokes, .. } = Companions::of_scene(scene)?;
+    let Companions { cloths, smokes, fans, .. } = Companions::of_scene(scene)?;
     if let Some(settings) = settings {
         settings.gravity = Vec3::from_array(scene.gravity.to_array());
         settings.wind = Vec3::from_array(scene.wind.to_array());
@@ -226,9 +227,24 @@ fn spawn<V: SceneDimension>(
         settings.wcsph = scene.wcsph.clone();
         settings.periodic = scene.periodic;
     }
-    for body in bodies {
-        commands.spawn((body, ChildOf(root)));
+    let fluids: Vec<Entity> =
+        bodies.into_iter().map(|body| commands.spawn((body, ChildOf(root))).id()).collect();
+    for source in &scene.emitters {
+        // A valid scene has the fluid.
+        let Some(&fluid) = fluids.get(source.fluid) else { continue };
+        commands.spawn((FluidEmitterOf::new(fluid, source.emitter.clone()), ChildOf(root)));
     }
+    for drain in &scene.drains {
+        let position = Vec3::from_array(drain.position.to_array());
+        commands.spawn((
+            FluidDrainOf::<V>(drain.shape),
+            Transform::from_translation(position),
+            ChildOf(root),
+        ));
+    }
+    fans.into_iter().for_each(|fan| {
+        commands.spawn((fan, ChildOf(root)));
+    });
     cloths.into_iter().for_each(|cloth| {
         commands.spawn((cloth, Transform::default(), ChildOf(root)));
     });

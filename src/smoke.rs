@@ -7,9 +7,11 @@ use bevy::transform::helper::TransformHelper;
 
 use crate::boundary::BoundaryOf;
 use crate::dimension::Dimension;
+use crate::fan::Fans;
 use crate::fluid::Refusals;
 use crate::motion::Motions;
 use crate::plugin::threads;
+use crate::solver::fan::Fan;
 use crate::solver::smoke::{Smoke, SmokeObstacle, SmokeSource};
 use crate::time::Fluid;
 
@@ -204,9 +206,19 @@ pub(crate) fn gather_sources<V: Dimension>(
 pub(crate) fn step<V: Dimension>(
     mut smokes: Query<(Entity, &mut Smoke<V>)>,
     clock: Res<Time<Fluid>>,
+    fans: Res<Fans<V>>,
+    transforms: TransformHelper,
     mut refusals: Refusals,
 ) {
     for (entity, mut smoke) in &mut smokes {
-        refusals.note(entity, smoke.advance(clock.context().dt(), threads()));
+        let place =
+            SmokePlace::new(&transforms.compute_global_transform(entity).unwrap_or_default());
+        let local = fans.iter().map(|fan| Fan {
+            position: place.to_local(fan.position),
+            direction: place.turn_to_local(fan.direction),
+            ..*fan
+        });
+        let local: Vec<Fan<V>> = local.collect();
+        refusals.note(entity, smoke.advance_with(clock.context().dt(), &local, threads()));
     }
 }

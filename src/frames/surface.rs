@@ -45,7 +45,7 @@ impl ParticleTable {
         let parameters = Parameters::new(radius, SUPPORT * radius, CUBE * radius);
         let surface = reconstruct_surface::<i64, f32>(&positions, &parameters)
             .map_err(|error| FrameError::Encode { source: error.to_string().into() })?;
-        let mesh = surface.mesh();
+        let mesh = &surface.mesh;
         Ok(SurfaceMesh {
             positions: mesh.vertices.iter().map(|&vertex| vertex.into()).collect(),
             triangles: mesh.triangles.iter().map(|t| t.map(|corner| corner as u32)).collect(),

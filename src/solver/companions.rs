@@ -203,9 +203,18 @@ pub fn air_at<'a, V: Vector>(
     fans: &[Fan<V>],
     position: V,
 ) -> V {
+    air_of(smokes.into_iter().filter_map(|smoke| smoke.air_at(position)), fans, position)
+}
+
+/// The same of the velocities of all smoke that is there.
+pub(crate) fn air_of<V: Vector>(
+    smokes: impl Iterator<Item = V>,
+    fans: &[Fan<V>],
+    position: V,
+) -> V {
     let mut inside = false;
     let mut velocity = V::ZERO;
-    for air in smokes.into_iter().filter_map(|smoke| smoke.air_at(position)) {
+    for air in smokes {
         velocity += air;
         inside = true;
     }

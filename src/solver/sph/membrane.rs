@@ -54,10 +54,6 @@ impl<V> Default for Membrane<V> {
 }
 
 impl<V: Vector> Membrane<V> {
-    pub(super) fn is_empty(&self) -> bool {
-        self.samples.is_empty()
-    }
-
     /// Bytes of all buffers.
     pub(super) fn bytes(&self) -> usize {
         size_of::<MembraneSample<V>>() * self.samples.capacity()
