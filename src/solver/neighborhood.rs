@@ -126,8 +126,7 @@ pub(crate) struct Neighborhood {
 /// Eight entries from `at` on.
 #[inline(always)]
 fn eight<T>(values: &[T], at: usize) -> &[T; EIGHT] {
-    // Always `Some`.
-    values[at..].first_chunk().unwrap_or_else(|| unreachable!())
+    &groups(&values[at..at + EIGHT])[0]
 }
 
 /// Whole groups of eight.
@@ -182,7 +181,7 @@ impl Neighborhood {
                     for axis in 0..V::DIM {
                         let x = machine.load(eight(&points.0[axis], at as usize));
                         let outside = (low[axis] - x).max(x - high[axis]).max(zero);
-                        squared = squared + outside * outside;
+                        squared += outside * outside;
                         components[axis] = x;
                     }
                     // What follows the row is of another.
@@ -243,7 +242,7 @@ impl Neighborhood {
             let mut squared = zero;
             for axis in 0..V::DIM {
                 vectors[axis] = x[axis] - machine.load(places[axis]);
-                squared = squared + vectors[axis] * vectors[axis];
+                squared += vectors[axis] * vectors[axis];
             }
             let itself = if own / EIGHT == group { 1 << (own % EIGHT) } else { 0 };
             let mask = squared.less(reach_squared) & !itself;
@@ -299,7 +298,7 @@ impl Neighborhood {
             let mut vectors = [xs, ys, zs].map(|axis| machine.load(axis));
             let mut squared = zero;
             for vector in &vectors[..V::DIM] {
-                squared = squared + *vector * *vector;
+                squared += *vector * *vector;
             }
             close |= squared.less(close_squared);
             let [values, slopes, factors] = kernel.evaluate(squared);
