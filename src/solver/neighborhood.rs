@@ -126,8 +126,7 @@ pub(crate) struct Neighborhood {
 /// Eight entries from `at` on.
 #[inline(always)]
 fn eight<T>(values: &[T], at: usize) -> &[T; EIGHT] {
-    // Always `Some`.
-    values[at..].first_chunk().unwrap_or_else(|| unreachable!())
+    &groups(&values[at..at + EIGHT])[0]
 }
 
 /// Whole groups of eight.
