@@ -6,9 +6,11 @@
 //! velocity, dye and temperature along it (Stam 1999, "Stable fluids").
 
 mod advect;
+mod advect_rows;
 mod border;
 mod diffuse;
 mod domain;
+mod dye;
 mod edit;
 mod forces;
 mod grid;

@@ -6,11 +6,85 @@
 //! in the field, and in the first guess of its diffusion. Values are rounded to
 //! f32 only where they are stored.
 
-use super::grid::Grid;
+use super::grid::{Grid, largest};
+use super::settings::SmokeScheme;
+use super::{Smoke, Work};
+use crate::solver::vector::Vector;
+
+impl<V: Vector> Smoke<V> {
+    /// The whole step of the scheme as first published.
+    pub(super) fn step_stable(&mut self) {
+        let stable = Stable {
+            grid: self.grid,
+            dt: self.stats.dt,
+            side: self.domain.cell_size(),
+            viscosity: self.settings.viscosity,
+            diffusion: self.settings.diffusion,
+            iterations: self.settings.iterations,
+        };
+        let Work { next, ahead, .. } = &mut self.work;
+        next.iter_mut().for_each(|field| field.fill(0.0));
+        for source in &self.cell_sources {
+            let rates = source.velocity.to_array();
+            for axis in 0..V::DIM {
+                next[axis][source.at] += rates[axis];
+            }
+        }
+        self.stats.divergence_before = stable.divergence(&self.velocity);
+        stable.move_velocity(&mut self.velocity, next);
+        self.stats.divergence_after = stable.divergence(&self.velocity);
+        self.stats.iterations = 2 * stable.iterations;
+        for (channel, dye) in self.dye.iter_mut().enumerate() {
+            ahead.fill(0.0);
+            for source in self.cell_sources.iter().filter(|source| source.channel == channel) {
+                ahead[source.at] += source.dye;
+            }
+            stable.move_dye(dye, ahead, &self.velocity);
+        }
+        self.cell_sources.clear();
+        let fastest = self.velocity.iter().map(|field| largest(field));
+        self.stats.max_speed = fastest.fold(0.0, f32::max);
+    }
+
+    /// Moves velocities between the middles of cells and their faces.
+    pub(super) fn move_velocities(&mut self, to: SmokeScheme) {
+        let grid = self.grid;
+        for axis in 0..V::DIM {
+            let stride = grid.stride[axis];
+            let (field, out) = (&self.velocity[axis], &mut self.work.next[axis]);
+            out.fill(0.0);
+            for row in grid.inner_rows() {
+                for i in 1..=grid.cells[0] {
+                    let at = grid.index(i, row.j, row.k);
+                    let place = [i, row.j, row.k][axis];
+                    match to {
+                        SmokeScheme::StableFluids => {
+                            out[at] = 0.5 * (field[at] + field[at + stride]);
+                        }
+                        SmokeScheme::Staggered if place > 1 => {
+                            out[at] = 0.5 * (field[at - stride] + field[at]);
+                        }
+                        SmokeScheme::Staggered => {}
+                    }
+                }
+            }
+        }
+        core::mem::swap(&mut self.velocity, &mut self.work.next);
+        if to == SmokeScheme::StableFluids {
+            let stable =
+                Stable { grid, dt: 0.0, side: 1.0, viscosity: 0.0, diffusion: 0.0, iterations: 0 };
+            for (axis, field) in self.velocity.iter_mut().enumerate().take(V::DIM) {
+                stable.border(field, Some(axis));
+            }
+        } else {
+            self.solids.hold(&mut self.velocity);
+        }
+    }
+}
 
 /// One step's numbers.
 #[derive(Clone, Copy)]
-pub(crate) struct Stable {
+struct Stable {
     pub grid: Grid,
     pub dt: f32,
     /// Side of a cell in metres.
@@ -23,7 +97,7 @@ pub(crate) struct Stable {
 
 impl Stable {
     /// Velocity: sources, diffusion, projection, advection, projection.
-    pub(crate) fn move_velocity(&self, velocity: &mut [Vec<f32>; 3], source: &mut [Vec<f32>; 3]) {
+    fn move_velocity(&self, velocity: &mut [Vec<f32>; 3], source: &mut [Vec<f32>; 3]) {
         let dim = self.grid.dim;
         for axis in 0..dim {
             add(&mut velocity[axis], &source[axis], self.dt);
@@ -41,12 +115,7 @@ impl Stable {
     }
 
     /// Dye: sources, diffusion, advection.
-    pub(crate) fn move_dye(
-        &self,
-        dye: &mut Vec<f32>,
-        source: &mut Vec<f32>,
-        velocity: &[Vec<f32>; 3],
-    ) {
+    fn move_dye(&self, dye: &mut Vec<f32>, source: &mut Vec<f32>, velocity: &[Vec<f32>; 3]) {
         add(dye, source, self.dt);
         core::mem::swap(dye, source);
         self.diffuse(dye, source, None, self.diffusion);
@@ -55,7 +124,7 @@ impl Stable {
     }
 
     /// The largest |divergence| in 1/s.
-    pub(crate) fn divergence(&self, velocity: &[Vec<f32>; 3]) -> f32 {
+    fn divergence(&self, velocity: &[Vec<f32>; 3]) -> f32 {
         let mut found = 0.0f64;
         self.for_each(|at| found = found.max(self.spread(velocity, at).abs()));
         found as f32 / (2.0 * self.side)
@@ -164,7 +233,7 @@ impl Stable {
 
     /// The border layer: the inner neighbour, negated for velocity into a wall;
     /// a corner is the mean of its neighbours in the layer.
-    pub(crate) fn border(&self, x: &mut [f32], component: Option<usize>) {
+    fn border(&self, x: &mut [f32], component: Option<usize>) {
         let grid = self.grid;
         for axis in 0..grid.dim {
             let stride = grid.stride[axis];
