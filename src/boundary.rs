@@ -8,6 +8,7 @@ use crate::dimension::Dimension;
 use crate::fluid::FluidRefused;
 use crate::plugin::FluidWorldOf;
 use crate::settings::SettingsInForce;
+use crate::solver::half_space::BoundaryPlane;
 use crate::solver::sampling::{BoundaryShape, Fill};
 use crate::time::Fluid;
 
@@ -17,8 +18,9 @@ use crate::time::Fluid;
 /// The entity's [`Transform`] places it in the world and may change at any
 /// time: the fluid is pushed and dragged by the velocity that follows, unless a
 /// sample jumps farther than sixteen support radii in a tick. A scale moves the
-/// samples apart; wider than the particle spacing they leak. An impossible shape is refused with a [`FluidRefused`] message and has
-/// no samples.
+/// samples apart; wider than the particle spacing they leak. A half-space has no
+/// samples, and is put where its transform says without pushing the fluid. An
+/// impossible shape is refused with a [`FluidRefused`] message and has no samples.
 #[derive(Component, Clone, Debug, PartialEq, Reflect)]
 #[reflect(Component)]
 #[require(Transform)]
@@ -95,6 +97,12 @@ impl<V: Dimension> BoundaryOf<V> {
         Self::new(BoundaryShape::Points(points.into_iter().collect()))
     }
 
+    /// Everything behind a plane through the origin, against the normal: a floor
+    /// without end.
+    pub fn half_space(normal: V) -> Self {
+        Self::new(BoundaryShape::HalfSpace { normal })
+    }
+
     /// The shape it was made from.
     pub fn shape(&self) -> &BoundaryShape<V> {
         &self.shape
@@ -130,6 +138,7 @@ pub(crate) fn gather<V: Dimension>(
     mut last_order: Local<Vec<Entity>>,
     mut samples: Local<Vec<V>>,
     mut surface: Local<Vec<V>>,
+    mut planes: Local<Vec<BoundaryPlane<V>>>,
     mut refused: MessageWriter<FluidRefused>,
 ) {
     let spacing = 2.0 * V::particle_radius(&settings);
@@ -162,14 +171,22 @@ pub(crate) fn gather<V: Dimension>(
     }
     samples.clear();
     surface.clear();
+    planes.clear();
     for (entity, boundary) in boundaries.iter_many(&*order) {
         // The global transform in the fixed schedules is that of the last frame.
         let transform = transforms.compute_global_transform(entity).unwrap_or_default();
         let places = boundary.samples.iter().map(|sample| sample.transform(&transform));
         samples.extend(places.filter(|place| place.is_finite()));
         let along = boundary.surface_velocity;
-        let turned = along.transform(&transform) - V::ZERO.transform(&transform);
+        let point = V::ZERO.transform(&transform);
+        let turned = along.transform(&transform) - point;
         surface.resize(samples.len(), turned);
+        if let BoundaryShape::HalfSpace { normal } = boundary.shape {
+            let normal = normal.transform(&transform) - point;
+            let surface_velocity = if turned.is_finite() { turned } else { V::ZERO };
+            let plane = BoundaryPlane { point, normal, surface_velocity };
+            planes.extend(plane.validate().is_ok().then_some(plane));
+        }
     }
     let seconds = steps as f32 * clock.context().dt();
     let moved = *order == *last_order && world.move_boundary(&samples, seconds).is_ok();
@@ -178,4 +195,7 @@ pub(crate) fn gather<V: Dimension>(
         last_order.clone_from(&order);
     }
     world.set_surface_velocities(&surface);
+    if let Err(error) = world.set_planes(&planes) {
+        warn!("the half-spaces were refused: {error}");
+    }
 }

@@ -417,7 +417,7 @@ impl<V: Vector> Jet<V> {
         let beside = |coordinate: f32, count: usize| {
             let low = (coordinate - OCCUPIED).ceil().max(0.0);
             let high = (coordinate + OCCUPIED).floor().min(count as f32 - 1.0);
-            (low <= high).then(|| low as usize..=high as usize).into_iter().flatten()
+            (low <= high).then_some(low as usize..=high as usize).into_iter().flatten()
         };
         for x in present {
             let offset = x - origin;
