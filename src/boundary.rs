@@ -18,8 +18,9 @@ use crate::time::Fluid;
 /// The entity's [`Transform`] places it in the world and may change at any
 /// time: the fluid is pushed and dragged by the velocity that follows, unless a
 /// sample jumps farther than sixteen support radii in a tick. A scale moves the
-/// samples apart; wider than the particle spacing they leak. An impossible shape is refused with a [`FluidRefused`] message and has
-/// no samples.
+/// samples apart; wider than the particle spacing they leak. A half-space has no
+/// samples, and is put where its transform says without pushing the fluid. An
+/// impossible shape is refused with a [`FluidRefused`] message and has no samples.
 #[derive(Component, Clone, Debug, PartialEq, Reflect)]
 #[reflect(Component)]
 #[require(Transform)]
@@ -102,6 +103,12 @@ impl<V: Dimension> BoundaryOf<V> {
         Self::new(BoundaryShape::Points(points.into_iter().collect()))
     }
 
+    /// Everything behind a plane through the origin, against the normal: a floor
+    /// without end.
+    pub fn half_space(normal: V) -> Self {
+        Self::new(BoundaryShape::HalfSpace { normal })
+    }
+
     /// The shape it was made from.
     pub fn shape(&self) -> &BoundaryShape<V> {
         &self.shape
@@ -177,14 +184,14 @@ pub(crate) fn gather<V: Dimension>(
         let places = boundary.samples.iter().map(|sample| sample.transform(&transform));
         samples.extend(places.filter(|place| place.is_finite()));
         let along = boundary.surface_velocity;
-        let turned = along.transform(&transform) - V::ZERO.transform(&transform);
+        let point = V::ZERO.transform(&transform);
+        let turned = along.transform(&transform) - point;
         surface.resize(samples.len(), turned);
-        if let BoundaryShape::HalfSpace { normal } = *boundary.shape() {
-            planes.push(BoundaryPlane {
-                point: V::ZERO.transform(&transform),
-                normal: normal.turned(transform.rotation()),
-                surface_velocity: turned,
-            });
+        if let BoundaryShape::HalfSpace { normal } = boundary.shape {
+            let normal = normal.turned(transform.rotation());
+            let surface_velocity = if turned.is_finite() { turned } else { V::ZERO };
+            let plane = BoundaryPlane { point, normal, surface_velocity };
+            planes.extend(plane.validate().is_ok().then_some(plane));
         }
     }
     let seconds = steps as f32 * clock.context().dt();
@@ -194,9 +201,7 @@ pub(crate) fn gather<V: Dimension>(
         last_order.clone_from(&order);
     }
     world.set_surface_velocities(&surface);
-    // One that is refused is known by its shape already, or its transform is no number.
-    planes.retain(|plane| plane.validate().is_ok());
     if let Err(error) = world.set_planes(&planes) {
-        error!("planes refused: {error}");
+        warn!("the half-spaces were refused: {error}");
     }
 }
