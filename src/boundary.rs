@@ -87,12 +87,6 @@ impl<V: Dimension> BoundaryOf<V> {
         Self::new(primitive.boundary_shape(Fill::Container))
     }
 
-    /// Everything behind a plane through the entity's origin, as the ground:
-    /// `normal` is the direction out of it, of any length.
-    pub fn half_space(normal: V) -> Self {
-        Self::new(BoundaryShape::HalfSpace { normal })
-    }
-
     /// A line through points in metres, joined to a ring if `closed`.
     pub fn polyline(points: impl IntoIterator<Item = V>, closed: bool) -> Self {
         Self::new(BoundaryShape::Polyline { points: points.into_iter().collect(), closed })
