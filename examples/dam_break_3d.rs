@@ -1,4 +1,5 @@
-//! A breaking dam in space: the scene of `assets/scenes/dam_break_3d_small.ron`, with the inspector.
+//! A breaking dam in space: the scene of `assets/scenes/dam_break_3d_small.ron`, with the inspector,
+//! or another 3D scene of the assets, such as `scenes/wet_sheet_3d.ron`, as the only argument.
 //!
 //! The right button turns the view, the middle one moves it, the wheel zooms. Space
 //! pauses, S makes one step, R restarts, I shows or hides the inspector. Without a display or a
@@ -26,8 +27,13 @@ fn main() -> ExitCode {
     probe::answer_if_asked();
     match probe::screen() {
         Ok(()) => run_in_a_window(),
-        Err(reason) => headless::run_instead_of_a_window(&reason, SCENE),
+        Err(reason) => headless::run_instead_of_a_window(&reason, &scene()),
     }
+}
+
+/// The scene to show, a path in the assets.
+fn scene() -> String {
+    std::env::args().nth(1).unwrap_or_else(|| SCENE.into())
 }
 
 fn run_in_a_window() -> ExitCode {
@@ -63,5 +69,5 @@ fn setup(mut commands: Commands, assets: Res<AssetServer>) {
         DirectionalLight { illuminance: 9_000.0, ..default() },
         Transform::from_xyz(-0.5, 2.0, 1.0).looking_at(Vec3::ZERO, Vec3::Y),
     ));
-    commands.spawn(FluidScene3d::new(assets.load(SCENE)));
+    commands.spawn(FluidScene3d::new(assets.load(scene())));
 }
