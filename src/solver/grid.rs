@@ -402,13 +402,6 @@ impl Rows {
         self.ranges[..self.len].iter().flat_map(|&(start, end)| start as usize..end as usize)
     }
 
-    /// First point of all rows and their end; the same if they hold none.
-    pub fn span(&self) -> (u32, u32) {
-        let held = || self.ranges().iter().filter(|(start, end)| start < end);
-        let (first, end) = (held().map(|row| row.0).min(), held().map(|row| row.1).max());
-        (first.unwrap_or(0), end.unwrap_or(0))
-    }
-
     /// The ranges themselves.
     #[inline(always)]
     pub fn ranges(&self) -> &[(u32, u32)] {

@@ -21,8 +21,22 @@ pub struct Listed<'a> {
 /// The least and the largest index that a list may hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bounds {
-    pub(crate) lowest: u32,
-    pub(crate) highest: u32,
+    lowest: u32,
+    highest: u32,
+}
+
+impl Bounds {
+    /// Those of one index.
+    #[inline(always)]
+    pub(crate) fn of(index: u32) -> Self {
+        Self { lowest: index, highest: index }
+    }
+
+    /// Widened by an index.
+    #[inline(always)]
+    pub(crate) fn with(self, index: u32) -> Self {
+        Self { lowest: self.lowest.min(index), highest: self.highest.max(index) }
+    }
 }
 
 impl<'a> Listed<'a> {

@@ -5,7 +5,7 @@ mod wrapped;
 use core::ops::Range;
 
 use super::grid::Rows;
-use super::lanes::Apart;
+use super::lanes::{Apart, WIDTH};
 use super::listed::{Bounds, Listed};
 use super::neighborhood::{Extent, Lists, Neighborhood, Points, Surroundings};
 use super::parallel::{CHUNK, Threads, for_each_chunk};
@@ -25,6 +25,9 @@ pub(crate) struct NeighborChunk<V: Vector> {
     fluid: Lists<V>,
     /// Of each particle.
     entries: Vec<Entry>,
+    /// Bounds of the indices in each list, its particle's own included; none if
+    /// the lists ascend.
+    bounds: Vec<Bounds>,
     /// Sorted indices of boundary samples.
     boundary: Vec<u32>,
     boundary_ends: Vec<u32>,
@@ -36,13 +39,10 @@ pub(crate) struct NeighborChunk<V: Vector> {
 /// Where a particle's list is, and what is in it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
-    /// Where the padded list starts and ends.
+    /// Where the list starts.
     start: u32,
-    end: u32,
     /// Neighbours, without padding.
     count: u32,
-    /// Of the indices, the particle's own included.
-    bounds: Bounds,
 }
 
 /// The padded list of one particle.
@@ -74,7 +74,7 @@ impl<'a, V: Vector> ChunkLists<'a, V> {
     /// Fluid neighbours of the chunk's particle `local`.
     #[inline(always)]
     pub(crate) fn fluid(&self, local: usize) -> &'a [u32] {
-        let Entry { start, count, .. } = self.chunk.entries[local];
+        let Entry { start, count } = self.chunk.entries[local];
         &self.chunk.fluid.indices[start as usize..(start + count) as usize]
     }
 
@@ -87,12 +87,20 @@ impl<'a, V: Vector> ChunkLists<'a, V> {
     /// Fluid neighbours with their kernel values and gradients.
     #[inline(always)]
     pub(crate) fn bundles(&self, local: usize) -> Bundles<'a, V> {
-        let Entry { start, end, bounds, .. } = self.chunk.entries[local];
-        let (start, end) = (start as usize, end as usize);
+        let Entry { start, count } = self.chunk.entries[local];
+        let (start, count) = (start as usize, count as usize);
+        let end = start + count.next_multiple_of(WIDTH);
         let fluid = &self.chunk.fluid;
-        // SAFETY: `NeighborChunk::close` was given bounds of the indices.
-        let neighbors = unsafe { Listed::new(&fluid.indices[start..end], bounds) };
         let own = self.first + local;
+        let indices = &fluid.indices[start..end];
+        let bounds = match (self.chunk.bounds.get(local), indices) {
+            (Some(bounds), _) => *bounds,
+            (None, [first, ..]) => Bounds::of(own as u32).with(*first).with(indices[count - 1]),
+            (None, []) => Bounds::of(own as u32),
+        };
+        // SAFETY: the bounds are the list's, which ends with the particle itself where it
+        // is padded; one that ascends is between its ends.
+        let neighbors = unsafe { Listed::new(indices, bounds) };
         let apart = if fluid.apart.is_empty() { &[] } else { apart_of(&fluid.apart, own) };
         let numbers = &fluid.numbers[start * V::NUMBERS..end * V::NUMBERS];
         Bundles {
@@ -115,6 +123,7 @@ impl<V: Vector> NeighborChunk<V> {
     fn bytes(&self) -> usize {
         4 * (self.boundary.capacity() + self.boundary_ends.capacity() + self.walls.capacity())
             + size_of::<Entry>() * self.entries.capacity()
+            + size_of::<Bounds>() * self.bounds.capacity()
             + self.fluid.bytes()
             + self.neighborhood.bytes()
     }
@@ -122,21 +131,17 @@ impl<V: Vector> NeighborChunk<V> {
     /// Forgets all lists.
     fn clear(&mut self) {
         self.entries.clear();
+        self.bounds.clear();
         self.boundary.clear();
         self.boundary_ends.clear();
         self.fluid.used = 0;
         self.fluid.apart.clear();
     }
 
-    /// Ends the lists of a particle: that of the fluid now has `used` entries,
-    /// of which `count` are new, and padding.
-    ///
-    /// # Safety
-    /// The indices of the new entries, padding included, must be within `bounds`.
-    unsafe fn close(&mut self, used: usize, count: usize, bounds: Bounds) {
-        let start = self.entries.last().map_or(0, |last| last.end);
-        let (end, count) = (used as u32, count as u32);
-        self.entries.push(Entry { start, end, count, bounds });
+    /// Ends the lists of a particle: that of the fluid had `start` entries before
+    /// its `count` neighbours, which ascend unless there are bounds.
+    fn close(&mut self, start: usize, count: u32) {
+        self.entries.push(Entry { start: start as u32, count });
         self.boundary_ends.push(self.boundary.len() as u32);
     }
 
@@ -162,7 +167,6 @@ impl<V: Vector> NeighborChunk<V> {
         let kernel = around.kernel.times(volume);
         let wide = kernel.wide(machine);
         let (mut fluid_rows, mut boundary_rows) = (Rows::default(), Rows::default());
-        let mut bounds = Bounds::default();
         // Place of the particle among the candidates.
         let mut own = 0;
         let mut cell = usize::MAX;
@@ -173,8 +177,6 @@ impl<V: Vector> NeighborChunk<V> {
                 cell = grid.cell_of(i);
                 grid.rows(x, &mut fluid_rows);
                 boundary.grid().rows(x, &mut boundary_rows);
-                let (lowest, end) = fluid_rows.span();
-                bounds = Bounds { lowest, highest: end - 1 };
                 let rest = i..grid.points_of(cell).end;
                 let extent = Extent::of(&positions[rest.clone()]);
                 self.walls.clear();
@@ -191,6 +193,7 @@ impl<V: Vector> NeighborChunk<V> {
                     around,
                 );
             }
+            let start = fluid.used;
             let sums =
                 neighborhood.visit::<M, V, MIXED>(machine, &wide, i, own, around, &mut fluid);
             own += 1;
@@ -209,8 +212,8 @@ impl<V: Vector> NeighborChunk<V> {
                     gradient_sum += gradient * volume;
                 }
             }
-            // SAFETY: neighbours are points of the rows, as the particle itself is.
-            unsafe { self.close(fluid.used, sums.count as usize, bounds) };
+            // The rows are in the order of the points, and so is what is found in them.
+            self.close(start, sums.count);
             results.densities[local] = density;
             results.gradient_sums[local] = gradient_sum;
             results.diagonals[local] =

@@ -114,6 +114,30 @@ fn result_does_not_depend_on_threads_and_momentum_stays() {
 }
 
 #[test]
+fn world_endless_along_one_axis_keeps_its_momentum() {
+    let ends = Some((0.0, 12.0 * D));
+    for axis in 0..3 {
+        let along = |which: usize| if which == axis { ends } else { None };
+        let scene = Scene::<Vec3> {
+            gravity: Vec3::ZERO,
+            periodic: Periodic { x: along(0), y: along(1), z: along(2) },
+            fluids: vec![block(Vec3::ZERO, [12, 12, 12])],
+            ..void()
+        };
+        let mut simulation = start(&scene);
+        let mut random = Lcg::new(11);
+        let body = &mut simulation.bodies_mut()[0];
+        body.material.viscosity = 0.0;
+        body.particles.velocities_mut().iter_mut().for_each(|v| *v = random.point(-0.5, 0.5));
+        let before = mean_velocity(&mut simulation);
+        run(&mut simulation, 10);
+        let after = mean_velocity(&mut simulation);
+        let mut moved = before.iter().zip(after).map(|(before, after)| (before - after).abs());
+        assert!(moved.all(|change| change < 1e-5), "axis {axis}: {before:?} {after:?}");
+    }
+}
+
+#[test]
 fn what_leaves_by_one_border_enters_by_the_other() {
     let mut scene = Scene { gravity: Vec2::ZERO, periodic: square(20), ..void() };
     let mut fluid = block(Vec2::new(8.0, 3.0) * D, [4, 4, 1]);

@@ -39,13 +39,15 @@ impl<V: Vector> NeighborChunk<V> {
         // Wider than a cell, so that no image is missed by rounding.
         let reach = 1.01 * kernel.support_radius();
         let mut rows = Rows::default();
-        let bounds = Bounds { lowest: 0, highest: positions.len() as u32 - 1 };
         for local in 0..results.densities.len() {
             let i = first + local;
             let x = positions[i];
             let mut density = kernel.center() * volume;
             let (mut gradient_sum, mut squares) = (V::ZERO, 0.0);
             let (mut count, walls) = (0, self.boundary.len());
+            let start = self.fluid.used;
+            // Images come one after the other, and so the indices do not ascend.
+            let mut bounds = Bounds::of(i as u32);
             periodic.for_each_image(x, reach, |image| {
                 grid.rows(image, &mut rows);
                 for j in rows.points().filter(|&j| j != i) {
@@ -70,6 +72,7 @@ impl<V: Vector> NeighborChunk<V> {
                         }
                     }
                     self.fluid.push(j as u32, weight, gradient, factor);
+                    bounds = bounds.with(j as u32);
                     count += 1;
                 }
                 boundary.grid().rows(image, &mut rows);
@@ -86,8 +89,8 @@ impl<V: Vector> NeighborChunk<V> {
                 }
             });
             self.fluid.pad(i);
-            // SAFETY: every index is one of a particle.
-            unsafe { self.close(self.fluid.used, count, bounds) };
+            self.bounds.push(bounds);
+            self.close(start, count as u32);
             results.densities[local] = density;
             results.gradient_sums[local] = gradient_sum;
             results.diagonals[local] =
