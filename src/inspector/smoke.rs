@@ -14,7 +14,7 @@ use crate::solver::error::FluidError;
 use crate::solver::parameter::{Parameter, ParameterKind};
 use crate::solver::smoke::{
     Advection, Border, Smoke, SmokeDomain, SmokePressure, SmokeScheme, SmokeSettings, SmokeStage,
-    SmokeView, TotalDye, Walls,
+    SmokeView, Splitting, TotalDye, Walls,
 };
 
 /// Everything that the section shows and changes.
@@ -141,6 +141,7 @@ fn view(ui: &mut Ui, drawing: &mut SmokeDrawing, channels: usize) {
 fn inputs(ui: &mut Ui, settings: &mut SmokeSettings, dim: usize) {
     choice(ui, "scheme", &mut settings.scheme, SmokeScheme::ALL, SmokeScheme::name);
     choice(ui, "advection", &mut settings.advection, Advection::ALL, Advection::name);
+    choice(ui, "splitting", &mut settings.splitting, Splitting::ALL, Splitting::name);
     choice(ui, "pressure", &mut settings.pressure, SmokePressure::ALL, SmokePressure::name);
     choice(ui, "total dye", &mut settings.total_dye, TotalDye::ALL, TotalDye::name);
     choice(ui, "walls", &mut settings.walls, Walls::ALL, Walls::name);

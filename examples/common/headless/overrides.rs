@@ -6,6 +6,7 @@ use bevy_fluid::Dimension;
 use bevy_fluid::solver::cloth::collision::ColliderShape;
 use bevy_fluid::solver::cloth::scene::{ClothShape, SceneCloth, SceneCollider};
 use bevy_fluid::solver::cloth::{ClothScheme, ClothSettings, Inversion, Tethers};
+use bevy_fluid::solver::fan::Fan;
 use bevy_fluid::solver::periodic::Periodic;
 use bevy_fluid::solver::sampling::{BoundaryShape, Fill, FluidShape, MeshSource};
 use bevy_fluid::solver::scene::{Scene, SceneBoundary, SceneFluid};
@@ -16,7 +17,7 @@ use bevy_fluid::solver::settings::{
 use bevy_fluid::solver::smoke::scene::SceneSmoke;
 use bevy_fluid::solver::smoke::{
     Advection, Border, SmokeDomain, SmokePressure, SmokeScheme, SmokeSettings, SmokeSource,
-    TotalDye, Walls,
+    Splitting, TotalDye, Walls,
 };
 use bevy_fluid::solver::time_step::TimeStep;
 use bevy_reflect::enums::VariantInfo;
@@ -99,6 +100,7 @@ fn registry<V: Dimension + DeserializeOwned>() -> TypeRegistry {
         Inversion,
         SceneCollider<V>,
         ColliderShape<V>,
+        Fan<V>,
         SceneSmoke<V>,
         SmokeDomain<V>,
         SmokeSettings,
@@ -106,6 +108,7 @@ fn registry<V: Dimension + DeserializeOwned>() -> TypeRegistry {
         SmokeScheme,
         SmokePressure,
         Advection,
+        Splitting,
         TotalDye,
         Walls,
         Border,

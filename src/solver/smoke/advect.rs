@@ -140,20 +140,26 @@ impl Carry<'_> {
         (sum / weights, low, high)
     }
 
-    /// Carries the component `axis` of the flow's own velocity; `ahead` is scratch.
+    /// Carries `field`, a component of velocity on the faces across `axis`, its
+    /// border layer filled; `ahead` is scratch.
     /// Faces on closed and open borders keep what `out` held.
-    pub(crate) fn faces(&self, axis: usize, ahead: &mut [f32], out: &mut [f32]) {
+    pub(crate) fn faces(&self, axis: usize, field: &[f32], ahead: &mut [f32], out: &mut [f32]) {
         if self.flow.sampler.grid.dim == 3 {
-            self.faces_as::<3>(axis, ahead, out);
+            self.faces_as::<3>(axis, field, ahead, out);
         } else {
-            self.faces_as::<2>(axis, ahead, out);
+            self.faces_as::<2>(axis, field, ahead, out);
         }
     }
 
-    fn faces_as<const DIM: usize>(&self, axis: usize, ahead: &mut [f32], out: &mut [f32]) {
+    fn faces_as<const DIM: usize>(
+        &self,
+        axis: usize,
+        field: &[f32],
+        ahead: &mut [f32],
+        out: &mut [f32],
+    ) {
         let sampler = &self.flow.sampler;
         let grid = sampler.grid;
-        let field = &self.flow.velocity[axis][..];
         let stride = grid.stride[axis];
         let fixed = self.borders[axis] != Border::Periodic;
         let plain = self.advection == Advection::Plain;
@@ -164,7 +170,7 @@ impl Carry<'_> {
             if is_fixed(row) {
                 return;
             }
-            plain_faces::<DIM>(self, axis, row, first, out);
+            plain_faces::<DIM>(self, axis, field, row, first, out);
         });
         if plain {
             return;
@@ -183,7 +189,7 @@ impl Carry<'_> {
             if is_fixed(row) {
                 return;
             }
-            corrected_faces::<DIM>(self, axis, ahead, row, first, out);
+            corrected_faces::<DIM>(self, axis, field, ahead, row, first, out);
         });
     }
 }

@@ -144,6 +144,7 @@ wide_fn!(
     pub(super) fn plain_faces[const DIM: usize][DIM](
         carry: &Carry,
         axis: usize,
+        field: &[f32],
         row: Row,
         first: usize,
         out: &mut [f32],
@@ -154,6 +155,7 @@ wide_fn!(
 fn plain_faces_each<const DIM: usize>(
     carry: &Carry,
     axis: usize,
+    field: &[f32],
     row: Row,
     first: usize,
     out: &mut [f32],
@@ -168,7 +170,6 @@ fn plain_faces_each<const DIM: usize>(
             points[along].iter_mut().zip(ways).for_each(|(point, way)| *point -= way);
         }
         let stencils = sampler.stencils::<DIM>(points);
-        let field = &carry.flow.velocity[axis];
         sampler.mix_all::<DIM>(field, &stencils, &mut out[from..][..count]);
     }
 }
@@ -178,6 +179,7 @@ wide_fn!(
     pub(super) fn corrected_faces[const DIM: usize][DIM](
         carry: &Carry,
         axis: usize,
+        field: &[f32],
         ahead: &[f32],
         row: Row,
         first: usize,
@@ -189,13 +191,13 @@ wide_fn!(
 fn corrected_faces_each<const DIM: usize>(
     carry: &Carry,
     axis: usize,
+    field: &[f32],
     ahead: &[f32],
     row: Row,
     first: usize,
     out: &mut [f32],
 ) {
     let sampler = &carry.flow.sampler;
-    let field = &carry.flow.velocity[axis][..];
     for from in (first..=sampler.grid.cells[0]).step_by(BATCH) {
         let count = BATCH.min(sampler.grid.cells[0] + 1 - from);
         let at = row.index * sampler.grid.stride[1] + from;

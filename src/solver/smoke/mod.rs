@@ -13,6 +13,7 @@ mod domain;
 mod dye;
 mod edit;
 mod forces;
+mod gradient;
 mod grid;
 mod multigrid;
 mod obstacle;
@@ -37,7 +38,9 @@ mod wave;
 
 pub use domain::{MAX_CELLS, MAX_CELLS_ALONG, MIN_CELLS, SmokeDomain};
 pub use obstacle::SmokeObstacle;
-pub use settings::{Advection, Border, SmokePressure, SmokeScheme, SmokeSettings, TotalDye, Walls};
+pub use settings::{
+    Advection, Border, SmokePressure, SmokeScheme, SmokeSettings, Splitting, TotalDye, Walls,
+};
 pub use source::{SmokeSource, SourceShape};
 pub use state::SmokeState;
 pub use stats::{SmokeStage, SmokeStats};

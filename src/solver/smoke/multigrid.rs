@@ -111,6 +111,11 @@ impl Multigrid {
         self.equations
     }
 
+    /// Whether there is a grid with fewer cells, and cycles are worth anything.
+    pub(crate) fn has_coarse(&self) -> bool {
+        !self.coarse.is_empty()
+    }
+
     /// Whether a constant may be added to every solution.
     pub(crate) fn is_singular(&self) -> bool {
         !self.borders[..self.fine.grid.dim].contains(&Border::Open)

@@ -3,8 +3,9 @@
 //! In every formula p stands for pressure times dt/(rho h), in m/s, so that the
 //! new velocity of a face is the old one less the difference of p across it.
 
-use super::border::{wrap_cells, wrap_faces};
-use super::grid::{Grid, Row, largest, total};
+use super::border::wrap_faces;
+use super::gradient::{Gradient, add_difference};
+use super::grid::{Grid, largest, total};
 use super::multigrid::Multigrid;
 use super::packed::{PIECE, deal};
 use super::settings::{Border, SmokePressure, SmokeSettings};
@@ -114,7 +115,7 @@ impl Projection {
                     if grid.dim == 3 {
                         let lower = &w[at..][..count];
                         let upper = &w[at + grid.stride[2]..][..count];
-                        add_difference(out, lower, upper);
+                        add_difference(out, lower, upper, 1.0);
                     }
                     out.iter_mut().for_each(|value| *value -= mean);
                     if !all {
@@ -183,55 +184,27 @@ impl Projection {
             SmokePressure::RedBlack => solve.red_black(pressure, first),
             SmokePressure::Multigrid => solve.multigrid(pressure, [&mut *first, second, third]),
         };
-        self.subtract_gradient(velocity, pressure, first, settings.borders(), threads);
+        let borders = settings.borders();
+        let fine = self.multigrid.fine();
+        let gradient = Gradient::new(fine, pressure, first, borders, threads);
+        for (axis, field) in velocity.iter_mut().enumerate().take(fine.grid.dim) {
+            gradient.subtract(axis, field, 1.0);
+        }
+        wrap_faces(&fine.grid, velocity, borders);
         solids.hold(velocity);
         done.after = self.divergence(velocity, 0.0, false, threads).divergence;
         done
     }
 
-    /// Takes the differences of p off the velocities of all faces but those of
-    /// closed borders; solid faces are the caller's.
-    fn subtract_gradient(
-        &self,
-        velocity: &mut [Vec<f32>; 3],
+    /// The gradient of the pressure that the last projection ended with, laid out
+    /// where its right-hand side was.
+    pub(crate) fn gradient<'a>(
+        &'a mut self,
         pressure: &[f32],
-        natural: &mut [f32],
         borders: [Border; 3],
-        threads: Threads,
-    ) {
-        let fine = self.multigrid.fine();
-        let grid = fine.grid;
-        for row in (0..grid.rows()).filter(|&row| grid.row(row).is_none()) {
-            natural[row * grid.stride[1]..][..grid.stride[1]].fill(0.0);
-        }
-        fine.unpack(pressure, natural, threads);
-        wrap_cells(&grid, natural, borders);
-        for axis in 0..grid.dim {
-            // A periodic border's far faces are copies; an open one's have a row of their own.
-            let closed = borders[axis] == Border::Closed;
-            let natural = &*natural;
-            let work = |row: Row, [out]: [&mut [f32]; 1]| {
-                let place = [1, row.j, row.k][axis];
-                if axis > 0 && closed && place == 1 {
-                    return;
-                }
-                let first = if axis == 0 && closed { 2 } else { 1 };
-                let start = row.index * grid.stride[1] + first;
-                let count = (grid.cells[0] + 1).saturating_sub(first);
-                let here = &natural[start..][..count];
-                let below = &natural[start - grid.stride[axis]..][..count];
-                add_difference(&mut out[first..][..count], below, here);
-            };
-            grid.for_rows(threads, [&mut velocity[axis][..]], work);
-            if borders[axis] == Border::Open {
-                let face = grid.cells[axis] + 1;
-                grid.for_each_across(axis, |at| {
-                    let at = at + face * grid.stride[axis];
-                    velocity[axis][at] += natural[at - grid.stride[axis]];
-                });
-            }
-        }
-        wrap_faces(&grid, velocity, borders);
+        threads: Threads<'a>,
+    ) -> Gradient<'a> {
+        Gradient::new(self.multigrid.fine(), pressure, &mut self.rhs, borders, threads)
     }
 }
 
@@ -247,20 +220,6 @@ fn flow_in_each(out: &mut [f32], west: &[f32], south: &[f32], north: &[f32]) {
     let (south, north) = (&south[..n], &north[..n]);
     for x in 0..n {
         out[x] = (west[x] - east[x]) + (south[x] - north[x]);
-    }
-}
-
-wide_fn!(
-    /// Adds `plus - minus`.
-    fn add_difference[][](out: &mut [f32], plus: &[f32], minus: &[f32]) = add_difference_each
-);
-
-#[inline(always)]
-fn add_difference_each(out: &mut [f32], plus: &[f32], minus: &[f32]) {
-    let n = out.len();
-    let (plus, minus) = (&plus[..n], &minus[..n]);
-    for x in 0..n {
-        out[x] += plus[x] - minus[x];
     }
 }
 

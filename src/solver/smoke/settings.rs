@@ -32,6 +32,8 @@ parameters! {
         scheme: SmokeScheme;
         /// How fields are carried along.
         advection: Advection;
+        /// Whether air takes the last pressure's gradient along.
+        splitting: Splitting;
         /// How a projection finds its pressure.
         pressure: SmokePressure;
         /// Whether advection keeps the total of each dye.
@@ -76,6 +78,22 @@ choice! {
         /// MacCormack's correction of it with a limiter: second order (Selle et al. 2008).
         #[default]
         MacCormack = "MacCormack",
+    }
+}
+
+choice! {
+    /// How the two parts of a step, advection and projection, follow each other.
+    pub enum Splitting {
+        /// Air is carried along as the projection left it. What advection then adds
+        /// along the pressure's gradient is lost, and eddies with it.
+        #[default]
+        FirstOrder = "first order",
+        /// The pressure acts in halves, before and after the way along which air is
+        /// carried, as in the trapezoidal rule (advection-reflection: Zehnder,
+        /// Narain & Thomaszewski 2018, "An advection-reflection solver for
+        /// detail-preserving fluid simulation"). Eddies last; a push is felt as a
+        /// pressure that swings a few times.
+        SecondOrder = "second order",
     }
 }
 

@@ -99,6 +99,9 @@ impl Solve<'_> {
 
     /// Multigrid cycles, and where they do not get on conjugate gradients.
     pub(crate) fn multigrid(&mut self, p: &mut [f32], scratch: [&mut [f32]; 3]) -> u32 {
+        if !self.multigrid.has_coarse() {
+            return self.conjugate_gradients(p, scratch);
+        }
         let threads = self.threads;
         let mut residual = self.multigrid.begin(p, self.rhs, threads);
         for count in 0..self.limit {

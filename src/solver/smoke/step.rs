@@ -3,11 +3,11 @@
 use bevy_platform::time::Instant;
 
 use super::advect::Carry;
-use super::border::{Beyond, fill_cells, fill_faces, let_out};
+use super::border::{Beyond, fill_cells, fill_component, fill_faces, let_out};
 use super::diffuse::{Diffusion, Place};
 use super::dye::{FRESH, sum};
 use super::forces::{Confinement, add_buoyancy};
-use super::settings::SmokeScheme;
+use super::settings::{SmokeScheme, Splitting};
 use super::stats::{SmokeStage, SmokeStats};
 use super::trace::{Flow, Sampler};
 use super::{Smoke, Work};
@@ -19,6 +19,10 @@ use crate::solver::vector::Vector;
 
 /// Part of the tolerance of projections that diffusion is solved to.
 const DIFFUSION_TOLERANCE: f32 = 0.1;
+
+/// Part of the last pressure's gradient that air takes along where splitting is of
+/// second order. With all of it the pressure after a push would swing for ever.
+const CARRIED: f32 = 0.9;
 
 /// Most steps that [`Smoke::advance`] makes at once.
 const MOST_STEPS: u32 = 8;
@@ -191,7 +195,10 @@ impl<V: Vector> Smoke<V> {
         if self.settings.projections == 1 {
             self.move_dye(threads);
         }
-        let Work { next, trace, ahead, .. } = &mut self.work;
+        let second_order = self.settings.splitting == Splitting::SecondOrder;
+        let gradient =
+            second_order.then(|| self.projection.gradient(&self.pressure, borders, threads));
+        let Work { next, trace, ahead, carried, .. } = &mut self.work;
         let carry = Carry {
             flow: Flow {
                 sampler: Sampler::new(grid, borders),
@@ -206,7 +213,16 @@ impl<V: Vector> Smoke<V> {
             walls: self.settings.walls,
         };
         for (axis, next) in next.iter_mut().enumerate().take(V::DIM) {
-            carry.faces(axis, ahead, next);
+            let own = &self.velocity[axis];
+            let Some(gradient) = &gradient else {
+                carry.faces(axis, own, ahead, next);
+                continue;
+            };
+            carried.copy_from_slice(own);
+            gradient.subtract(axis, carried, CARRIED);
+            self.solids.hold_axis(axis, carried);
+            fill_component(&grid, carried, axis, borders, self.settings.walls);
+            carry.faces(axis, carried, ahead, next);
         }
         core::mem::swap(&mut self.velocity, next);
         let_out(&grid, &mut self.velocity, borders);
