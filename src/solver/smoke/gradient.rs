@@ -4,8 +4,8 @@ use super::border::wrap_cells;
 use super::grid::{Grid, Row};
 use super::packed::Level;
 use super::settings::Border;
+use crate::solver::dispatch::wide_fn;
 use crate::solver::parallel::Threads;
-use crate::solver::wide::wide_fn;
 
 /// A pressure in natural order, its border layer filled.
 pub(crate) struct Gradient<'a> {
