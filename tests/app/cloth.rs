@@ -4,6 +4,7 @@ use bevy::prelude::*;
 use bevy_fluid::prelude::*;
 use bevy_fluid::solver::cloth::{Cloth, Surroundings};
 use bevy_fluid::solver::parallel::Threads;
+use bevy_fluid::solver::settings::WorldSettings;
 use bevy_fluid::solver::simulation::{FluidBody, Simulation};
 use bevy_fluid::solver::time_step::TimeStep;
 use bevy_fluid::{FluidRefused, FluidSettings};
@@ -53,7 +54,15 @@ fn water_and_cloth_push_each_other_as_in_the_bare_solvers() {
     let fluid = app.world_mut().spawn((Fluid3d::default(), water())).id();
     run(&mut app, 30);
     let steps = app.world().resource::<Time<Fluid>>().context().steps();
-    let settings = app.world().resource::<FluidSettings>().world();
+    let settings = app.world().resource::<FluidSettings>();
+    let settings = WorldSettings {
+        gravity: settings.gravity,
+        particle_radius: settings.particle_radius_3d,
+        method: settings.method,
+        dfsph: settings.dfsph.clone(),
+        wcsph: settings.wcsph.clone(),
+        periodic: settings.periodic,
+    };
     let mut bare = Simulation::new(settings, TimeStep::Fixed(0.005)).unwrap();
     bare.add_body(FluidBody { material: default(), particles: water() }).unwrap();
     bare.companions_mut().cloths.push(sheet());
