@@ -2,6 +2,7 @@
 //! impulses (IBDS; Bender & Schmitt 2006, Bender et al. 2012).
 
 mod bending;
+mod closest;
 pub mod collision;
 mod constraints;
 mod ibds;
@@ -11,6 +12,7 @@ mod links;
 mod pins;
 mod plan;
 pub mod scene;
+mod self_collision;
 mod settings;
 mod state;
 mod stats;
