@@ -8,6 +8,10 @@
 //! on the resolution. As the weights are constant, a projection needs no angle
 //! and has no singular shape. It is compliant (Macklin et al. 2016).
 
+use core::ops::{Add, Mul, Sub};
+
+use bevy_math::Vec4;
+
 use super::collision::Body;
 use super::constraints::{ConstraintKind, DistanceConstraint};
 use crate::solver::vector::Vector;
@@ -16,11 +20,11 @@ use crate::solver::vector::Vector;
 /// the hinge is straight.
 const STRAIGHT: f32 = 1e-4;
 
-/// Fraction of a curvature taken back in a substep up to which one pass does.
-const SOFT: f32 = 0.2;
+/// Passes in a substep over hinges that swing through one radian in it.
+const PASSES: f32 = 6.0;
 
-/// Passes over stiffer hinges in a substep.
-const STIFF_PASSES: u32 = 6;
+/// Most passes in a substep; what is stiffer yet needs more substeps.
+const MOST_PASSES: u32 = 16;
 
 /// How a hinge that is bent at rest tells its sides apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +39,7 @@ enum Side {
 #[derive(Clone, Copy, Debug)]
 struct Hinge {
     /// Both ends of the edge and the corners opposite to it; for threads the
-    /// middle twice, then the ends.
+    /// middle twice, the second without weight, then the ends.
     particles: [u32; 4],
     /// Where they are in the body that is straightened.
     slots: [u32; 4],
@@ -47,18 +51,20 @@ struct Hinge {
     side: Side,
     /// The constraint that asks for it.
     of: u32,
-    /// What a projection takes of the curvature, over the weights.
-    factor: f32,
-    /// Inverse masses by the squared weights.
-    sum: f32,
+    /// What a projection moves the particles by, over the curvature.
+    shares: [f32; 4],
 }
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hinges {
     all: Vec<Hinge>,
-    /// Passes over all of them, forward and backward in turn.
+    /// Passes over all of them in a substep, forward and backward in turn.
     passes: u32,
+    /// Where the particles are at the end of the substep, and what the
+    /// straightening adds to that, by slot.
+    ends: Vec<Vec4>,
+    changes: Vec<Vec4>,
 }
 
 impl Hinges {
@@ -115,51 +121,78 @@ impl Hinges {
     ) {
         let mut stiffest = 0.0f32;
         for hinge in &mut self.all {
-            let inverse = hinge.slots.map(|slot| body.inverse_mass(slot as usize));
-            let sum: f32 = inverse.iter().zip(hinge.weights).map(|(w, k)| w * k * k).sum();
-            let stiffness = rigidity * constraints[hinge.of as usize].stiffness * hinge.measure;
-            hinge.factor = stiffness * h * h;
-            hinge.sum = sum;
-            stiffest = stiffest.max(hinge.factor * sum);
+            let (spring, sum) = hinge.spring(constraints, body, rigidity * h * h);
+            stiffest = stiffest.max(spring * sum);
         }
-        self.passes = if stiffest < SOFT { 1 } else { STIFF_PASSES };
-        let part = 1.0 / self.passes as f32;
+        let wanted = (PASSES * stiffest.sqrt()).ceil() as u32;
+        self.passes = wanted.clamp(1, MOST_PASSES);
+        let part = rigidity * h * h / self.passes as f32;
         for hinge in &mut self.all {
-            let spring = part * hinge.factor;
-            hinge.factor = spring / (1.0 + spring * hinge.sum);
+            let (spring, sum) = hinge.spring(constraints, body, part);
+            let factor = spring / (1.0 + spring * sum);
+            hinge.shares = core::array::from_fn(|k| {
+                factor * hinge.weights[k] * body.inverse_mass(hinge.slots[k] as usize)
+            });
         }
     }
 
     /// Straightens all hinges as far as they do in a substep.
-    pub fn straighten<V: Vector>(&self, body: &mut impl Body<V>) {
-        for pass in 0..self.passes {
+    pub fn straighten<V: Vector>(&mut self, body: &mut impl Body<V>) {
+        let Self { all, passes, ends, changes } = self;
+        ends.clear();
+        ends.extend((0..body.count()).map(|slot| {
+            let [x, y, z] = (body.position(slot) + body.displacement(slot)).to_array();
+            Vec4::new(x, y, z, 0.0)
+        }));
+        changes.clear();
+        changes.resize(ends.len(), Vec4::ZERO);
+        for pass in 0..*passes {
             if pass % 2 == 1 {
-                self.all.iter().rev().for_each(|hinge| hinge.straighten(body));
+                all.iter().rev().for_each(|hinge| hinge.straighten::<V>(ends, changes));
             } else {
-                self.all.iter().for_each(|hinge| hinge.straighten(body));
+                all.iter().for_each(|hinge| hinge.straighten::<V>(ends, changes));
             }
+        }
+        for (slot, change) in changes.iter().enumerate() {
+            body.displace(slot, V::from_array(change.truncate().to_array()));
         }
     }
 }
 
 impl Hinge {
     #[inline(always)]
-    fn straighten<V: Vector>(&self, body: &mut impl Body<V>) {
+    fn straighten<V: Vector>(&self, ends: &mut [Vec4], changes: &mut [Vec4]) {
         let slots = self.slots.map(|slot| slot as usize);
-        let ends = slots.map(|slot| body.position(slot) + body.displacement(slot));
-        let mut curvature = self.curvature(ends);
+        let corners = slots.map(|slot| ends[slot]);
+        let mut curvature = self.curvature(corners);
         if self.rest != 0.0 {
-            curvature *= 1.0 - self.rest_part(curvature, ends);
+            let vector = |corner: Vec4| V::from_array(corner.truncate().to_array());
+            curvature *= 1.0 - self.rest_part(vector(curvature), corners.map(vector));
         }
-        for (slot, weight) in slots.into_iter().zip(self.weights) {
-            let push = -self.factor * weight * body.inverse_mass(slot);
-            body.displace(slot, curvature * push);
+        for (slot, share) in slots.into_iter().zip(self.shares) {
+            ends[slot] -= curvature * share;
+            changes[slot] -= curvature * share;
         }
+    }
+
+    /// Spring constant by the squared substep, and inverse masses by the squared weights.
+    fn spring<V: Vector>(
+        &self,
+        constraints: &[DistanceConstraint],
+        body: &impl Body<V>,
+        rigidity: f32,
+    ) -> (f32, f32) {
+        let inverse = self.slots.map(|slot| body.inverse_mass(slot as usize));
+        let sum = inverse.iter().zip(self.weights).map(|(w, k)| w * k * k).sum();
+        (rigidity * constraints[self.of as usize].stiffness * self.measure, sum)
     }
 
     /// The weights add up to nothing, so the differences do as well, and better.
     #[inline(always)]
-    fn curvature<V: Vector>(&self, [a, b, c, d]: [V; 4]) -> V {
+    fn curvature<V>(&self, [a, b, c, d]: [V; 4]) -> V
+    where
+        V: Copy + Add<Output = V> + Sub<Output = V> + Mul<f32, Output = V>,
+    {
         let [_, second, third, fourth] = self.weights;
         (b - a) * second + (c - a) * third + (d - a) * fourth
     }
@@ -232,7 +265,7 @@ fn between_threads<V: Vector>(
     let lengths = [(q - p).length(), (r - q).length()];
     let mean = 0.5 * (lengths[0] + lengths[1]);
     let [before, after] = lengths.map(|length| 1.0 / (length * mean));
-    let weights = [-0.5 * (before + after), -0.5 * (before + after), before, after];
+    let weights = [-(before + after), 0.0, before, after];
     // A rope has a rigidity of its own, a sheet one over its width.
     let area = areas[middle as usize];
     let measure = if V::DIM == 3 && area > 0.0 { area } else { mean };
@@ -257,8 +290,7 @@ fn finish<V: Vector>(
         rest: 0.0,
         side,
         of: 0,
-        factor: 0.0,
-        sum: 0.0,
+        shares: [0.0; 4],
     };
     let curvature = hinge.curvature(ends);
     let length = curvature.length();

@@ -102,7 +102,7 @@ pub(super) fn match_velocities<V: Vector>(
 pub(super) fn accurate_displacements<V: Vector>(
     particles: &mut Particles<V>,
     constraints: &[DistanceConstraint],
-    hinges: &Hinges,
+    hinges: &mut Hinges,
     settings: &ClothSettings,
     h: f32,
 ) -> u32 {

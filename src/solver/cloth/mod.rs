@@ -2,6 +2,7 @@
 //! impulses (IBDS; Bender & Schmitt 2006, Bender et al. 2012).
 
 mod bending;
+mod closest;
 pub mod collision;
 mod constraints;
 mod ibds;
@@ -12,6 +13,7 @@ mod load;
 mod pins;
 mod plan;
 pub mod scene;
+mod self_collision;
 mod settings;
 mod state;
 mod stats;

@@ -71,8 +71,8 @@ impl Plan {
                     self.slot[(row * columns + column) as usize] = next;
                     next += 1;
                 }
-                // Room for a run that starts one slot late, rounded up.
-                next = start + (next - start).next_multiple_of(LANES as u32) + 1;
+                // Room for a run that starts anywhere, rounded up.
+                next += if next > start { LANES as u32 - 1 } else { 0 };
             }
         }
         self.slots = (next as usize).next_multiple_of(LANES);

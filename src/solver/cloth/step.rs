@@ -11,6 +11,7 @@ use super::inversion::Corners;
 use super::kernels::{self, Components};
 use super::pins::Held;
 use super::plan::{Plan, vector};
+use super::self_collision::{Layers, Touch};
 use super::state::{check_constraints, check_finite};
 use super::tethers::{TetherSet, reach};
 use super::topology::extent;
@@ -28,6 +29,15 @@ const ROUNDING: f32 = 1e-3;
 
 /// Time in seconds in which the difference to a changed stiffness falls to 1/e.
 const EASING: f32 = 0.1;
+
+/// Rounds over layers and colliders in a substep.
+const TOUCH_ROUNDS: u32 = 3;
+
+/// The same while layers come too near.
+const MOST_TOUCH_ROUNDS: u32 = 20;
+
+/// Fraction of the thickness by which layers may be too near.
+const TOUCH_DEPTH: f32 = 0.5;
 
 /// Rounds of sweeps in a substep while the cloth is stretched.
 const MOST_ROUNDS: f32 = 6.0;
@@ -47,6 +57,9 @@ pub(super) struct Work<V> {
     pub size: f32,
     corners: Corners,
     hinges: Hinges,
+    layers: Layers<V>,
+    /// Whether the layers hold the particles in the slots of the plan, none before any.
+    layers_by_slot: Option<bool>,
     /// The settings with the stiffnesses in effect.
     settings: ClothSettings,
     held_particles: Vec<u32>,
@@ -139,6 +152,7 @@ impl<V: Vector> Cloth<V> {
         if self.stale {
             self.work.plan.rebuild::<V>(count, self.grid, &self.constraints);
             self.work.size = extent(&self.rest_positions);
+            self.work.layers_by_slot = None;
             self.share_out();
             let hinges = &mut self.work.hinges;
             hinges.rebuild(&self.rest_positions, &self.constraints, &self.triangles);
@@ -275,6 +289,8 @@ impl<V: Vector> Cloth<V> {
         hinges.prepare::<V>(&self.constraints, components, rigidity, substeps.h);
         let untangle = V::DIM == 2 && self.settings.inversion == Inversion::Untangle;
         self.add_time(ClothStage::Forces, begin.elapsed());
+        self.prepare_layers(true);
+        let ClothSettings { thickness, self_thickness, friction, .. } = self.settings;
         let h = substeps.h;
         let gravity = (substeps.around.gravity * (h * h)).to_array();
         let longest = self.fastest() * h;
@@ -317,7 +333,8 @@ impl<V: Vector> Cloth<V> {
             }
             let solved = Instant::now();
             let left = (substeps.count - 1 - substep) as f32 * h;
-            collide_all(components, &self.settings, substeps.around, h, left);
+            let contact = Contact { thickness, friction, h, left };
+            touch_all(components, &mut work.layers, self_thickness, substeps.around, contact);
             let collided = Instant::now();
             advance::<V>(components);
             let stages = [
@@ -331,6 +348,24 @@ impl<V: Vector> Cloth<V> {
         let begin = Instant::now();
         self.store_components(h);
         self.add_time(ClothStage::Integrate, begin.elapsed());
+    }
+
+    /// Prepares for keeping layers apart, where they are.
+    fn prepare_layers(&mut self, by_slot: bool) {
+        if self.settings.self_thickness == 0.0 {
+            return;
+        }
+        let Work { layers, layers_by_slot, plan, .. } = &mut self.work;
+        if *layers_by_slot != Some(by_slot) {
+            *layers_by_slot = Some(by_slot);
+            let (slot, slots) = if by_slot {
+                (Some(&plan.slot[..]), plan.slots)
+            } else {
+                (None, self.positions.len())
+            };
+            layers.rebuild(&self.rest_positions, &self.constraints, &self.triangles, slot, slots);
+        }
+        layers.forget();
     }
 
     /// Brings the particles into the slots of the plan.
@@ -407,12 +442,14 @@ impl<V: Vector> Cloth<V> {
         let Work { particles, settings, hinges, .. } = &mut self.work;
         hinges.place_in_order();
         hinges.prepare(&self.constraints, particles, settings.bend_stiffness, h);
+        self.prepare_layers(false);
+        let ClothSettings { thickness, self_thickness, friction, .. } = self.settings;
         let half = substeps.around.gravity * (0.5 * h);
         let part = 1.0 / substeps.count as f32;
         let longest = self.fastest() * h;
         for substep in 0..substeps.count {
             let begin = Instant::now();
-            let Work { particles, held, settings, hinges, .. } = &mut self.work;
+            let Work { particles, held, settings, hinges, layers, .. } = &mut self.work;
             let Particles { u, v, .. } = particles;
             for (u, &mut v) in u.iter_mut().zip(v) {
                 *u = (v * substeps.kept + half) * h;
@@ -429,7 +466,8 @@ impl<V: Vector> Cloth<V> {
                 ibds::accurate_displacements(particles, constraints, hinges, settings, h);
             let solved = Instant::now();
             let left = (substeps.count - 1 - substep) as f32 * h;
-            collide_all(particles, &self.settings, substeps.around, h, left);
+            let contact = Contact { thickness, friction, h, left };
+            touch_all(particles, layers, self_thickness, substeps.around, contact);
             let collided = Instant::now();
             let Particles { x, u, v, w } = particles;
             for (((x, u), v), &w) in x.iter_mut().zip(&*u).zip(v).zip(&*w) {
@@ -462,18 +500,34 @@ fn advance<V: Vector>(components: &mut Components) {
     if V::DIM == 2 { components.advance::<2>() } else { components.advance::<3>() }
 }
 
-/// Keeps the particles out of all colliders.
-fn collide_all<V: Vector>(
+/// Keeps the particles out of all colliders, and layers apart.
+fn touch_all<V: Vector>(
     body: &mut impl Body<V>,
-    settings: &super::ClothSettings,
+    layers: &mut Layers<V>,
+    self_thickness: f32,
     around: &Surroundings<V>,
-    h: f32,
-    left: f32,
+    contact: Contact,
 ) {
+    collide_all(body, around, contact);
+    if self_thickness > 0.0 {
+        let touch = Touch { thickness: self_thickness, friction: contact.friction };
+        layers.find(body, touch);
+        // Layers that lie on each other hand on what they lie on.
+        for round in 0..MOST_TOUCH_ROUNDS {
+            let depth = layers.keep_apart(body, touch, round == 0);
+            collide_all(body, around, contact);
+            if round + 1 >= TOUCH_ROUNDS && depth < TOUCH_DEPTH {
+                break;
+            }
+        }
+    }
+}
+
+/// Keeps the particles out of all colliders.
+fn collide_all<V: Vector>(body: &mut impl Body<V>, around: &Surroundings<V>, contact: Contact) {
     if around.colliders.is_empty() {
         return;
     }
-    let contact = Contact { thickness: settings.thickness, friction: settings.friction, h, left };
     let first = body.position(0) + body.displacement(0);
     let (mut low, mut high) = (first, first);
     for index in 1..body.count() {

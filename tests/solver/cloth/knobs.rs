@@ -125,8 +125,8 @@ fn every_parameter_of_a_cloth_matters() {
                     assert!((height - thickness).abs() < 1e-3, "{height} at {thickness}");
                 }
             }
-            // In the tests of solids, wind and tearing.
-            "friction" | "lift" | "tear_strain" => {}
+            // In the tests of solids, wind, tearing and self-collision.
+            "friction" | "lift" | "tear_strain" | "self_thickness" => {}
             "air_density" | "drag" => {
                 let swing = |density: f32, drag: f32| {
                     let edit = |s: &mut ClothSettings| {

@@ -6,6 +6,7 @@ mod bending;
 mod inversion;
 mod knobs;
 mod reproduction;
+mod self_collision;
 mod state;
 mod stretch;
 mod support;

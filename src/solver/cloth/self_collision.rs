@@ -1,0 +1,442 @@
+//! A cloth that does not pass through itself.
+//!
+//! Particles against triangles and threads against threads; in the plane
+//! particles against threads. The side is that of the start of a substep and
+//! the distance that of its end (Bridson et al. 2002), so that nothing passes
+//! however thin it is, as long as nothing had passed before.
+
+use super::closest::{of_segments, on_segment, on_triangle};
+use super::collision::Body;
+use super::constraints::{ConstraintKind, DistanceConstraint};
+use crate::solver::vector::Vector;
+
+/// Part of what two layers are too near that a substep takes back without speed.
+const RECOVERY: f32 = 0.2;
+
+/// Fraction of the mean edge that pairs are looked for beyond the thickness.
+const SKIN: f32 = 0.5;
+
+/// The same for the fastest motion.
+const WIDEST_SKIN: f32 = 4.0;
+
+/// Thicknesses, beyond the motion, within which pairs are looked at.
+const CAUTION: f32 = 1.2;
+
+/// Fewest buckets of cells.
+const LEAST_BUCKETS: usize = 64;
+
+/// Most cells along an axis that a part overlaps beyond its first.
+const MOST_CELLS: i32 = 3;
+
+/// Two parts of the cloth that may touch: a particle and a triangle, or two threads.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    slots: [u32; 4],
+    threads: bool,
+    /// Distance when the pair was found, in metres.
+    distance: f32,
+}
+
+/// A pair that may touch in a substep.
+#[derive(Clone, Copy, Debug)]
+struct Contact<V> {
+    slots: [u32; 4],
+    /// Weights of the corners in the vector between the nearest points.
+    weights: [f32; 4],
+    /// Of a change of that vector, what each corner does.
+    shares: [f32; 4],
+    /// Direction and length of that vector at the start of the substep.
+    n: V,
+    distance: f32,
+}
+
+/// What touches: corners by slot, as many as count.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    slots: [u32; 3],
+    corners: u8,
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Layers<V> {
+    /// Triangles, and in the plane threads, that stop particles.
+    faces: Vec<Part>,
+    /// Threads that stop threads, in space.
+    threads: Vec<Part>,
+    /// Positions at rest by slot.
+    rest: Vec<V>,
+    /// Slots of the particles.
+    slots: Vec<u32>,
+    /// Mean and largest length of an edge at rest.
+    mean: f32,
+    longest: f32,
+    pairs: Vec<Pair>,
+    contacts: Vec<Contact<V>>,
+    /// Positions and displacements, as vectors.
+    x: Vec<V>,
+    u: Vec<V>,
+    /// Positions where the pairs were found, by slot; none before.
+    found: Vec<V>,
+    /// How far particles can have come nearer to each other since, with the
+    /// displacements of this substep.
+    moved: f32,
+    /// How far they may.
+    skin: f32,
+    cells: Cells<V>,
+}
+
+/// How layers touch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Touch {
+    /// Distance kept in metres.
+    pub thickness: f32,
+    /// Coefficient of Coulomb friction.
+    pub friction: f32,
+}
+
+impl<V: Vector> Layers<V> {
+    /// Lists what can touch; `slot` are the places of the particles in the
+    /// body, or none for their own order.
+    pub fn rebuild(
+        &mut self,
+        rest: &[V],
+        constraints: &[DistanceConstraint],
+        triangles: &[[u32; 3]],
+        slot: Option<&[u32]>,
+        slots: usize,
+    ) {
+        let place = |particle: u32| slot.map_or(particle, |slot| slot[particle as usize]);
+        self.slots.clear();
+        self.slots.extend((0..rest.len() as u32).map(place));
+        self.rest.clear();
+        self.rest.resize(slots, V::ZERO);
+        for (&slot, &rest) in self.slots.iter().zip(rest) {
+            self.rest[slot as usize] = rest;
+        }
+        let mut edges: Vec<[u32; 2]> = Vec::new();
+        let threads = constraints.iter().filter(|c| c.kind == ConstraintKind::Stretch);
+        edges.extend(threads.map(|c| [c.a.min(c.b), c.a.max(c.b)]));
+        if V::DIM == 3 {
+            for &[a, b, c] in triangles {
+                edges.extend([(a, b), (b, c), (c, a)].map(|(a, b)| [a.min(b), a.max(b)]));
+            }
+        }
+        edges.sort_unstable();
+        edges.dedup();
+        let lengths = edges.iter().map(|&[a, b]| (rest[a as usize] - rest[b as usize]).length());
+        (self.mean, self.longest) = (0.0, 0.0);
+        for length in lengths {
+            self.mean += length / edges.len() as f32;
+            self.longest = self.longest.max(length);
+        }
+        let part = |[a, b]: [u32; 2]| {
+            let (a, b) = (place(a), place(b));
+            Part { slots: [a, b, b], corners: 2 }
+        };
+        let edges = edges.into_iter().map(part);
+        let faces = triangles.iter().map(|t| Part { slots: t.map(place), corners: 3 });
+        self.threads.clear();
+        self.faces.clear();
+        if V::DIM == 3 {
+            self.threads.extend(edges);
+            self.faces.extend(faces);
+        } else {
+            self.faces.extend(edges);
+        }
+    }
+
+    /// Forgets the pairs, at the start of a step.
+    pub fn forget(&mut self) {
+        self.found.clear();
+    }
+
+    /// Brings the particles in.
+    fn load(&mut self, body: &impl Body<V>) {
+        self.x.clear();
+        self.x.extend((0..body.count()).map(|slot| body.position(slot)));
+        self.u.clear();
+        self.u.extend((0..body.count()).map(|slot| body.displacement(slot)));
+    }
+
+    /// Finds what may touch in the coming substep.
+    pub fn find(&mut self, body: &impl Body<V>, touch: Touch) {
+        self.load(body);
+        if !self.found.is_empty() {
+            self.moved = self.approach();
+        }
+        if self.found.is_empty() || self.moved > self.skin {
+            self.found.clone_from(&self.x);
+            self.moved = self.approach();
+            let narrow = (SKIN * self.mean).max(touch.thickness);
+            self.skin = (2.0 * self.moved).clamp(narrow, narrow.max(WIDEST_SKIN * self.mean));
+            self.find_pairs(touch.thickness);
+        }
+        // The pushes themselves may go beyond what was foreseen.
+        let reach = CAUTION * touch.thickness + self.moved;
+        let near = self.pairs.iter().filter(|pair| pair.distance < reach);
+        self.contacts.clear();
+        self.contacts.extend(near.filter_map(|pair| pair.contact(&self.x, body, reach)));
+    }
+
+    /// Keeps layers apart at the ends of the displacements, with friction.
+    /// What overlaps is drawn out in the first round of a substep. Returns by how
+    /// much the nearest were too near, as a fraction of the thickness.
+    pub fn keep_apart(&mut self, body: &mut impl Body<V>, touch: Touch, first: bool) -> f32 {
+        if self.contacts.is_empty() {
+            return 0.0;
+        }
+        self.load(body);
+        let recovery = if first { RECOVERY } else { 0.0 };
+        let mut deepest = 0.0f32;
+        for contact in &self.contacts {
+            let depth = contact.part(&mut self.x, &mut self.u, touch, recovery);
+            deepest = deepest.max(depth);
+        }
+        for &slot in &self.slots {
+            let slot = slot as usize;
+            body.set(slot, self.x[slot], self.u[slot]);
+        }
+        deepest / touch.thickness
+    }
+
+    /// Twice the longest way since the pairs were found, against the mean one.
+    fn approach(&self) -> f32 {
+        let displacement = |&slot: &u32| {
+            let slot = slot as usize;
+            self.x[slot] + self.u[slot] - self.found[slot]
+        };
+        let sum = self.slots.iter().map(displacement).fold(V::ZERO, |sum, u| sum + u);
+        let mean = sum * (1.0 / self.slots.len() as f32);
+        let squared = self.slots.iter().map(|slot| (displacement(slot) - mean).length_squared());
+        2.0 * squared.fold(0.0, f32::max).sqrt()
+    }
+
+    fn find_pairs(&mut self, thickness: f32) {
+        let Self { faces, threads, rest, slots, cells, pairs, x, .. } = self;
+        let within = thickness + self.skin;
+        let place = |slot: u32| x[slot as usize];
+        let at_rest = |slot: u32| rest[slot as usize];
+        pairs.clear();
+        cells.fill(faces, place, 0.5 * within, self.longest + within);
+        let squared = within * within;
+        let mut add = |mut pair: Pair| {
+            let gap = pair.gap(place).length_squared();
+            // What is that near in the rest shape belongs together.
+            if gap < squared && pair.gap(at_rest).length_squared() > thickness * thickness {
+                pair.distance = gap.sqrt();
+                pairs.push(pair);
+            }
+        };
+        for &slot in slots.iter() {
+            cells.around(place(slot), |face| {
+                let Part { slots: [a, b, c], .. } = faces[face as usize];
+                if ![a, b, c].contains(&slot) {
+                    add(Pair { slots: [slot, a, b, c], threads: false, distance: 0.0 });
+                }
+            });
+        }
+        if threads.is_empty() {
+            return;
+        }
+        cells.fill(threads, place, 0.5 * within, self.longest + within);
+        cells.overlapping(|one, other| {
+            let [a, b, _] = threads[one as usize].slots;
+            let [c, d, _] = threads[other as usize].slots;
+            if a != c && a != d && b != c && b != d {
+                add(Pair { slots: [a, b, c, d], threads: true, distance: 0.0 });
+            }
+        });
+    }
+}
+
+impl Pair {
+    /// Weights whose sum of the corners leads from one nearest point to the other.
+    #[inline(always)]
+    fn weights<V: Vector>(&self, [a, b, c, d]: [V; 4]) -> [f32; 4] {
+        if self.threads {
+            let [s, t] = of_segments(a, b, c, d);
+            [1.0 - s, s, t - 1.0, -t]
+        } else if V::DIM == 2 {
+            let t = on_segment(a, b, c);
+            [1.0, t - 1.0, -t, 0.0]
+        } else {
+            let [b, c, d] = on_triangle(a, [b, c, d]);
+            [1.0, -b, -c, -d]
+        }
+    }
+
+    fn gap<V: Vector>(&self, place: impl Fn(u32) -> V) -> V {
+        let corners = self.slots.map(place);
+        weighted(corners, self.weights(corners))
+    }
+
+    /// What the pair can do in a substep, where it is near enough.
+    #[inline(always)]
+    fn contact<V: Vector>(&self, x: &[V], body: &impl Body<V>, reach: f32) -> Option<Contact<V>> {
+        let slots = self.slots.map(|slot| slot as usize);
+        let x = slots.map(|slot| x[slot]);
+        let weights = self.weights(x);
+        // Threads that touch with their ends are for the particles there.
+        let ends = self.threads && weights.contains(&0.0);
+        let start = weighted(x, weights);
+        let distance = start.length();
+        if ends || !(distance > 0.0 && distance < reach) {
+            return None;
+        }
+        let inverse = slots.map(|slot| body.inverse_mass(slot));
+        let sum: f32 = inverse.iter().zip(weights).map(|(w, c)| w * c * c).sum();
+        if sum == 0.0 {
+            return None;
+        }
+        let share = 1.0 / sum;
+        let shares = core::array::from_fn(|k| inverse[k] * weights[k] * share);
+        Some(Contact { slots: self.slots, weights, shares, n: start * (1.0 / distance), distance })
+    }
+}
+
+impl<V: Vector> Contact<V> {
+    /// Stops what comes nearer than the thickness; `recovery` is the part of
+    /// the rest that is taken back without speed. Returns how much too near it was.
+    #[inline(always)]
+    fn part(
+        &self,
+        x: &mut [V],
+        u: &mut [V],
+        Touch { thickness, friction }: Touch,
+        recovery: f32,
+    ) -> f32 {
+        let slots = self.slots.map(|slot| slot as usize);
+        let motion = weighted(slots.map(|slot| u[slot]), self.weights);
+        let approach = -motion.dot(self.n);
+        let depth = thickness - (self.distance - approach);
+        if depth <= 0.0 {
+            return 0.0;
+        }
+        let stopped = depth.min(approach.max(0.0));
+        let along = motion + self.n * approach;
+        let slip = along.length();
+        let held = (friction * stopped).min(slip);
+        let rubbed = if slip > 0.0 { along * (held / slip) } else { V::ZERO };
+        let (change, shift) = (self.n * stopped - rubbed, self.n * (recovery * (depth - stopped)));
+        for (slot, share) in slots.into_iter().zip(self.shares) {
+            x[slot] += shift * share;
+            u[slot] += change * share;
+        }
+        depth
+    }
+}
+
+#[inline(always)]
+fn weighted<V: Vector>(corners: [V; 4], weights: [f32; 4]) -> V {
+    let [a, b, c, d] = corners;
+    let [p, q, r, s] = weights;
+    a * p + b * q + c * r + d * s
+}
+
+/// Parts of the cloth by the cells that the boxes around them overlap.
+#[derive(Clone, Debug, Default)]
+struct Cells<V> {
+    inverse: f32,
+    /// Boxes by part: lowest and highest corner.
+    boxes: Vec<[V; 2]>,
+    /// First entry of each bucket of cells, and one more.
+    start: Vec<u32>,
+    /// The cell and a part in it, bucket by bucket.
+    entries: Vec<([i32; 3], u32)>,
+}
+
+impl<V: Vector> Cells<V> {
+    fn cell(&self, x: V) -> [i32; 3] {
+        x.to_array().map(|x| (x * self.inverse).floor() as i32)
+    }
+
+    /// The last bits, well mixed (Teschner et al. 2003).
+    fn bucket(&self, [x, y, z]: [i32; 3]) -> usize {
+        let [x, y, z] = [x as u32, y as u32, z as u32];
+        let hash = x.wrapping_mul(73_856_093) ^ y.wrapping_mul(19_349_663);
+        let hash = hash ^ z.wrapping_mul(83_492_791);
+        (hash ^ (hash >> 15)) as usize & (self.start.len() - 2)
+    }
+
+    /// Fills cells of `size` metres with the parts, each `margin` larger.
+    fn fill(&mut self, parts: &[Part], place: impl Fn(u32) -> V, margin: f32, size: f32) {
+        self.inverse = 1.0 / size;
+        let margin = V::splat(margin);
+        self.boxes.clear();
+        self.boxes.extend(parts.iter().map(|part| {
+            let first = place(part.slots[0]);
+            let rest = &part.slots[1..part.corners as usize];
+            let (low, high) = rest.iter().fold((first, first), |(low, high), &slot| {
+                let x = place(slot);
+                (low.min(x), high.max(x))
+            });
+            [low - margin, high + margin]
+        }));
+        let buckets = parts.len().next_power_of_two().max(LEAST_BUCKETS);
+        self.start.clear();
+        self.start.resize(buckets + 1, 0);
+        for part in 0..parts.len() {
+            for cell in cells_of(self.boxes[part].map(|corner| self.cell(corner))) {
+                let bucket = self.bucket(cell);
+                self.start[bucket] += 1;
+            }
+        }
+        let mut sum = 0;
+        for start in &mut self.start {
+            sum += *start;
+            *start = sum;
+        }
+        self.entries.clear();
+        self.entries.resize(sum as usize, ([0; 3], 0));
+        for part in (0..parts.len()).rev() {
+            for cell in cells_of(self.boxes[part].map(|corner| self.cell(corner))) {
+                let bucket = self.bucket(cell);
+                self.start[bucket] -= 1;
+                self.entries[self.start[bucket] as usize] = (cell, part as u32);
+            }
+        }
+    }
+
+    /// Calls `found` with each part whose box holds `x`.
+    fn around(&self, x: V, mut found: impl FnMut(u32)) {
+        let cell = self.cell(x);
+        let bucket = self.bucket(cell);
+        let range = self.start[bucket] as usize..self.start[bucket + 1] as usize;
+        for &(of, part) in &self.entries[range] {
+            let [low, high] = self.boxes[part as usize];
+            if of == cell && low.max(x) == x && high.min(x) == x {
+                found(part);
+            }
+        }
+    }
+
+    /// Calls `found` once with each two parts whose boxes overlap.
+    fn overlapping(&self, mut found: impl FnMut(u32, u32)) {
+        for bounds in self.start.windows(2) {
+            let entries = &self.entries[bounds[0] as usize..bounds[1] as usize];
+            for (index, &(cell, one)) in entries.iter().enumerate() {
+                let [low, high] = self.boxes[one as usize];
+                for &(of, other) in &entries[index + 1..] {
+                    let [bottom, top] = self.boxes[other as usize];
+                    let lowest = low.max(bottom);
+                    let overlap = high.min(top).max(lowest) == high.min(top);
+                    // In the cell of the common corner alone.
+                    if of == cell && overlap && self.cell(lowest) == cell {
+                        found(one, other);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The cells of a box; of one far larger than a part at rest, its lowest ones.
+fn cells_of([low, high]: [[i32; 3]; 2]) -> impl Iterator<Item = [i32; 3]> {
+    let [x, y, z] =
+        core::array::from_fn(|k| low[k]..=high[k].min(low[k].saturating_add(MOST_CELLS)));
+    z.flat_map(move |z| {
+        let x = x.clone();
+        y.clone().flat_map(move |y| x.clone().map(move |x| [x, y, z]))
+    })
+}
