@@ -180,11 +180,12 @@ mod files {
     }
 
     #[test]
-    fn scenes_with_meshes_run() {
+    fn scenes_in_space_run() {
         for (name, particles, samples) in [
             ("dam_break_3d.ron", 18_000..19_000, 19_000..23_000),
             ("double_dam_3d.ron", 8_000..8_001, 8_000..11_000),
             ("bowl.ron", 1_500..3_000, 10_000..20_000),
+            ("floor_3d.ron", 1_700..1_900, 0..1),
         ] {
             let mut simulation = start(&asset(name));
             let found = simulation.world().boundary_len();

@@ -28,7 +28,7 @@ pub struct Run {
 }
 
 /// A world of one fluid, of spacing `d`, in which water moves at up to `fastest` m/s.
-pub fn world(
+fn world(
     run: Run,
     d: f32,
     fastest: f32,
@@ -71,7 +71,7 @@ fn without_surface() -> WorldSettings<Vec2> {
 }
 
 /// A step as the rule has it, but not beyond `end` seconds.
-pub fn step(simulation: &mut Simulation<Vec2>, end: f64) {
+fn step(simulation: &mut Simulation<Vec2>, end: f64) {
     let dt = simulation.next_step().min((end - simulation.time()) as f32).max(1e-6);
     assert_eq!(simulation.step(dt, Threads::Serial), Ok(vec![]), "a particle was lost");
 }
@@ -98,13 +98,13 @@ fn state(simulation: &mut Simulation<Vec2>) -> Vec<(Vec2, Vec2)> {
 }
 
 /// A lattice of columns times rows whose walls would be at the axes.
-pub fn lattice(columns: u32, rows: u32, d: f32) -> impl Iterator<Item = Vec2> + Clone {
+fn lattice(columns: u32, rows: u32, d: f32) -> impl Iterator<Item = Vec2> + Clone {
     (0..columns * rows)
         .map(move |k| Vec2::new((k % columns) as f32 + 0.5, (k / columns) as f32 + 0.5) * d)
 }
 
 /// Samples of a box whose walls are at the axes and at `size` spacings.
-pub fn walls(size: Vec2, d: f32) -> Vec<Vec2> {
+fn walls(size: Vec2, d: f32) -> Vec<Vec2> {
     let (low, high) = (Vec2::splat(-WALL), size + WALL);
     let line = |from: f32, to: f32| {
         let count = (to - from).ceil() as u32;
