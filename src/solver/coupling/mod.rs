@@ -129,13 +129,11 @@ impl<V: Vector> Coupling<V> {
                 }
             }
         }
-        let mut place = 0;
         for contact in &self.contacts {
             let sample = contact.sample as usize;
-            while !(self.members[place].first..self.members[place].end).contains(&sample) {
-                place = (place + 1) % self.members.len();
-            }
-            let member = &mut self.members[place];
+            let Some(member) = self.members.iter_mut().find(|member| member.has(sample)) else {
+                continue;
+            };
             let (mass, velocity) = world.mass_and_velocity(contact.particle);
             for &(particle, weight) in member.skin.of(sample - member.first) {
                 let mass = mass * contact.share * weight;
@@ -160,13 +158,11 @@ impl<V: Vector> Coupling<V> {
 
     /// Moves the fluid that goes with the cloths by the answers in their loads.
     pub(crate) fn give_back(&mut self, world: &mut FluidWorld<V>) {
-        let mut place = 0;
         for contact in &self.contacts {
             let sample = contact.sample as usize;
-            while !(self.members[place].first..self.members[place].end).contains(&sample) {
-                place = (place + 1) % self.members.len();
-            }
-            let member = &self.members[place];
+            let Some(member) = self.members.iter().find(|member| member.has(sample)) else {
+                continue;
+            };
             let mut change = V::ZERO;
             for &(particle, weight) in member.skin.of(sample - member.first) {
                 let particle = particle as usize;
@@ -190,6 +186,11 @@ impl<V: Vector> Member<V> {
             parts: vec![0.0; cloth.len()],
             seen: true,
         }
+    }
+
+    /// Whether a sample of the world is one of its skin.
+    fn has(&self, sample: usize) -> bool {
+        (self.first..self.end).contains(&sample)
     }
 
     /// Lets go of fluid that does not press on a particle of the cloth, as drops
