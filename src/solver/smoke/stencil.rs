@@ -87,18 +87,20 @@ impl Level {
     }
 
     #[inline(always)]
-    fn run_as<O: Operation, const DIM: usize, const WEIGHTED: bool>(
-        &self,
+    fn run_as<'a, O: Operation, const DIM: usize, const WEIGHTED: bool>(
+        &'a self,
         span: Span,
         colour: usize,
         out: &mut [f32],
-        p: Colours,
-        rhs: &[f32],
+        p: Colours<'a>,
+        rhs: &'a [f32],
         factor: f32,
     ) {
         let Span { odd, start, count, .. } = span;
         let (row, plane) = (self.width, self.plane());
-        let part = |array, colour: usize, from: usize| &self.part(array, colour)[from..][..count];
+        let part = |array: &'a [f32], colour: usize, from: usize| {
+            &array[colour * self.half + from..][..count]
+        };
         let inverse = part(&self.inverse, colour, start);
         let here = start - p.offset;
         let other = |from: usize| &p.other[from..][..count];
@@ -111,12 +113,12 @@ impl Level {
             side: other(if odd == 0 { here - 1 } else { here + 1 }),
             south: other(here - row),
             north: other(here + row),
-            vertical: [&[]; 2],
-            weights: [&[]; 6],
+            vertical: None,
+            weights: None,
             factor,
         };
         if DIM == 3 {
-            near.vertical = [other(here - plane), other(here + plane)];
+            near.vertical = Some([other(here - plane), other(here + plane)]);
         }
         if WEIGHTED {
             let own = |axis: usize| part(&self.weights[axis], colour, start);
@@ -125,10 +127,11 @@ impl Level {
                 |axis: usize, stride: usize| part(&self.weights[axis], 1 - colour, start + stride);
             let along_x = [own(0), upper(0, odd)];
             let [w_same, w_side] = if odd == 0 { [along_x[1], along_x[0]] } else { along_x };
-            near.weights = [w_same, w_side, own(1), upper(1, row), &[], &[]];
+            let mut weights = [w_same, w_side, own(1), upper(1, row), &[], &[]];
             if DIM == 3 {
-                (near.weights[4], near.weights[5]) = (own(2), upper(2, plane));
+                (weights[4], weights[5]) = (own(2), upper(2, plane));
             }
+            near.weights = Some(weights);
         }
         each::<O, DIM, WEIGHTED>(&mut out[..count], &near);
     }
@@ -144,9 +147,9 @@ struct Near<'a> {
     south: &'a [f32],
     north: &'a [f32],
     /// The neighbours along z, in 3D.
-    vertical: [&'a [f32]; 2],
-    /// Weights of the neighbours in the same order; empty where all are 1.
-    weights: [&'a [f32]; 6],
+    vertical: Option<[&'a [f32]; 2]>,
+    /// Weights of the neighbours in the same order, where not all are 1.
+    weights: Option<[&'a [f32]; 6]>,
     factor: f32,
 }
 
@@ -164,12 +167,17 @@ fn each_cell<O: Operation, const DIM: usize, const WEIGHTED: bool>(out: &mut [f3
     let (own, rhs, inverse) = (&near.own[..n], &near.rhs[..n], &near.inverse[..n]);
     let (same, side) = (&near.same[..n], &near.side[..n]);
     let (south, north) = (&near.south[..n], &near.north[..n]);
-    // What is not there is not read.
-    let [down, up] = near.vertical.map(|slice| if DIM == 3 { &slice[..n] } else { own });
-    let [w_same, w_side, w_south, w_north, w_down, w_up] = near.weights;
-    let [w_same, w_side, w_south, w_north] =
-        [w_same, w_side, w_south, w_north].map(|w| if WEIGHTED { &w[..n] } else { own });
-    let [w_down, w_up] = [w_down, w_up].map(|w| if WEIGHTED && DIM == 3 { &w[..n] } else { own });
+    let [down, up] = match near.vertical {
+        Some(both) if DIM == 3 => both.map(|slice| &slice[..n]),
+        _ => [own; 2],
+    };
+    let [w_same, w_side, w_south, w_north, w_down, w_up] = match near.weights {
+        Some([a, b, c, d, e, f]) if WEIGHTED => {
+            let [a, b, c, d] = [a, b, c, d].map(|slice| &slice[..n]);
+            if DIM == 3 { [a, b, c, d, &e[..n], &f[..n]] } else { [a, b, c, d, own, own] }
+        }
+        _ => [own; 6],
+    };
     let factor = near.factor;
     for x in 0..n {
         let mut sum = if WEIGHTED {

@@ -81,14 +81,16 @@ impl Wave {
                 },
             };
             for_each_chunk(threads, cuts, |(number, mut band)| {
+                let (low, high) = (cut(number), cut(number + 1));
+                // What a band leaves at its ends, for each stage.
+                let (at_low, at_high) = (usize::from(number > 0), usize::from(number + 1 < count));
                 let range = |stage: usize| -> Range<usize> {
+                    let left = stage + 1;
                     if second {
-                        let middle = cut(number + 1);
-                        return middle - stage - 1..middle + stage + 1;
+                        high - left..high + left
+                    } else {
+                        low + at_low * left..high - at_high * left
                     }
-                    let from = if number == 0 { 0 } else { cut(number) + stage + 1 };
-                    let to = cut(number + 1) - if number + 1 == count { 0 } else { stage + 1 };
-                    from..to
                 };
                 let widest = if second { range(self.stages - 1) } else { range(0) };
                 for time in widest.start..widest.end + self.stages {

@@ -3,7 +3,8 @@
 use bevy_fluid::solver::parallel::Threads;
 use bevy_fluid::solver::sampling::{BoundaryShape, Fill};
 use bevy_fluid::solver::smoke::{
-    Border, Smoke, SmokeObstacle, SmokePressure, SmokeSettings, SmokeSource, SmokeView, SourceShape,
+    Border, Smoke, SmokeObstacle, SmokePressure, SmokeSettings, SmokeSource, SmokeView,
+    SourceShape, Splitting,
 };
 use bevy_fluid::solver::vector::Vector;
 use bevy_math::{Vec2, Vec3};
@@ -62,6 +63,7 @@ fn result_is_the_same_on_any_number_of_threads() {
     for &pressure in &[SmokePressure::Multigrid, SmokePressure::RedBlack] {
         let settings = SmokeSettings {
             pressure,
+            splitting: Splitting::SecondOrder,
             viscosity: 1e-4,
             diffusion: 1e-4,
             vorticity_confinement: 0.2,

@@ -1,7 +1,9 @@
 //! Solid bodies in smoke.
 
 use bevy_fluid::solver::sampling::{BoundaryShape, Fill};
-use bevy_fluid::solver::smoke::{Advection, Smoke, SmokeObstacle, SmokeSettings, SmokeView};
+use bevy_fluid::solver::smoke::{
+    Advection, Smoke, SmokeObstacle, SmokeSettings, SmokeView, Splitting,
+};
 use bevy_math::{Quat, Vec2, Vec3};
 
 use super::support::{domain, run, square};
@@ -37,8 +39,9 @@ fn leaked(settings: SmokeSettings, wall: SmokeObstacle<Vec2>, point: Vec2, along
 fn thin_walls_at_any_angle_are_not_leaked_through() {
     let middle = Vec2::splat(0.5);
     for advection in Advection::ALL {
-        for diffusion in [0.0, 1e-3] {
-            let settings = SmokeSettings { advection, diffusion, ..SmokeSettings::default() };
+        for (diffusion, splitting) in [0.0, 1e-3].into_iter().zip(Splitting::ALL) {
+            let settings =
+                SmokeSettings { advection, diffusion, splitting, ..SmokeSettings::default() };
             for angle in [0.0f32, 0.3, core::f32::consts::FRAC_PI_4, 1.1, 2.5] {
                 let along = Vec2::from_angle(angle);
                 let plate = SmokeObstacle::new(box_of(Vec2::new(2.0, 1e-4)), middle).rotated(angle);

@@ -3,7 +3,8 @@
 use bevy_fluid::solver::parallel::Threads;
 use bevy_fluid::solver::sampling::{BoundaryShape, Fill};
 use bevy_fluid::solver::smoke::{
-    Advection, Border, Smoke, SmokeDomain, SmokeObstacle, SmokePressure, SmokeScheme, SmokeSettings,
+    Advection, Border, Smoke, SmokeDomain, SmokeObstacle, SmokePressure, SmokeScheme,
+    SmokeSettings, Splitting,
 };
 use bevy_math::{Vec2, Vec3};
 
@@ -17,6 +18,7 @@ fn step_allocates_nothing() {
             let settings = SmokeSettings {
                 pressure,
                 advection,
+                splitting: Splitting::SecondOrder,
                 viscosity: 1e-3,
                 diffusion: 1e-3,
                 vorticity_confinement: 0.1,
