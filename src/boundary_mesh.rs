@@ -1,7 +1,7 @@
 //! Boundaries out of Bevy's meshes.
 
 use bevy::ecs::entity::EntityHashMap;
-use bevy::mesh::{Indices, Mesh, PrimitiveTopology, VertexAttributeValues};
+use bevy::mesh::Mesh;
 use bevy::prelude::*;
 
 use crate::boundary::BoundaryOf;
@@ -36,42 +36,6 @@ impl BoundaryOf<Vec3> {
         mesh.scaled(scale)?;
         Ok(Self::new(BoundaryShape::Mesh { mesh: mesh.into(), scale }))
     }
-}
-
-impl TryFrom<&Mesh> for TriangleMesh {
-    type Error = FluidError;
-
-    /// The surface of a Bevy mesh: a list or a strip of triangles.
-    fn try_from(mesh: &Mesh) -> Result<Self, FluidError> {
-        let refused = |what: String| {
-            FluidError::parameter("mesh", what, "triangles with positions, in the main world")
-        };
-        let positions = match mesh.try_attribute(Mesh::ATTRIBUTE_POSITION) {
-            Ok(VertexAttributeValues::Float32x3(positions)) => positions,
-            Ok(_) => return Err(refused("without three coordinates a vertex".into())),
-            Err(error) => return Err(refused(error.to_string())),
-        };
-        let positions: Vec<Vec3> = positions.iter().copied().map(Vec3::from).collect();
-        let indices = mesh.try_indices_option().map_err(|error| refused(error.to_string()))?;
-        let indices: Vec<u32> = match indices {
-            Some(Indices::U16(indices)) => indices.iter().copied().map(u32::from).collect(),
-            Some(Indices::U32(indices)) => indices.clone(),
-            None => (0..positions.len() as u32).collect(),
-        };
-        let triangles: Vec<[u32; 3]> = match mesh.primitive_topology() {
-            PrimitiveTopology::TriangleList => indices.as_chunks::<3>().0.to_vec(),
-            PrimitiveTopology::TriangleStrip => {
-                indices.array_windows().enumerate().map(unwound).collect()
-            }
-            other => return Err(refused(format!("{other:?}"))),
-        };
-        Self::new(&positions, &triangles)
-    }
-}
-
-/// A triangle of a strip, where every second one runs the other way round.
-fn unwound((index, &[a, b, c]): (usize, &[u32; 3])) -> [u32; 3] {
-    if index % 2 == 0 { [a, b, c] } else { [b, a, c] }
 }
 
 /// Adds what turns mesh assets into boundaries.

@@ -128,6 +128,8 @@ mod settings;
 mod smoke;
 #[cfg(feature = "plugin")]
 mod time;
+#[cfg(all(feature = "mesh", feature = "3d"))]
+mod triangles;
 
 #[cfg(all(feature = "mesh", feature = "3d"))]
 pub use boundary_mesh::BoundaryMesh;

@@ -161,3 +161,15 @@ fn one_step_a_tick_stretches_no_more_than_several() {
         assert!(strain < 0.01, "{rule:?} {strain}");
     }
 }
+
+#[test]
+fn a_mesh_of_bevy_becomes_a_cloth_with_its_seams_welded() {
+    let mesh = Mesh::from(Cuboid::new(1.0, 1.0, 1.0));
+    let cloth = Cloth3d::new(ClothMesh::try_from(&mesh).unwrap(), 0.01).unwrap();
+    assert_eq!(cloth.len(), 8, "corners");
+    assert_eq!(cloth.particle_of_vertex().len(), 24, "vertices");
+    assert_eq!(cloth.triangles().len(), 12);
+    let points = Mesh::new(bevy::mesh::PrimitiveTopology::PointList, default());
+    let error = ClothMesh::try_from(&points).unwrap_err().to_string();
+    assert!(error.starts_with("mesh is"), "{error}");
+}
