@@ -109,6 +109,31 @@ fn step_of_a_cloth_allocates_nothing() {
 }
 
 #[test]
+fn cloth_that_has_come_to_lie_on_itself_allocates_nothing() {
+    let solids = [
+        Collider::new(ColliderShape::Plane, Vec3::Y * -0.2),
+        Collider::new(ColliderShape::Ball { radius: 0.1 }, Vec3::new(0.5, -0.2, 0.5)),
+    ];
+    let around = Surroundings { colliders: &solids, ..Surroundings::default() };
+    for scheme in [ClothScheme::Fast, ClothScheme::Accurate] {
+        let mesh = ClothMesh::grid(Vec3::ZERO, Vec3::X * 0.1, Vec3::Z * 0.1, 10, 10).unwrap();
+        let mut cloth = Cloth::new(mesh, 0.01).unwrap();
+        let self_thickness = 0.02;
+        let settings = ClothSettings { scheme, self_thickness, ..ClothSettings::default() };
+        cloth.set_settings(settings).unwrap();
+        // Folded over onto itself.
+        for x in cloth.positions_mut() {
+            if x.x > 0.55 {
+                (x.x, x.y) = (1.1 - x.x, 0.1);
+            }
+        }
+        let mut steps = |count| (0..count).for_each(|_| cloth.step(1.0 / 60.0, &around).unwrap());
+        steps(240);
+        assert_eq!(allocations(|| steps(20)), 0, "{scheme:?}");
+    }
+}
+
+#[test]
 fn allocations_of_a_step_on_several_threads_do_not_grow_with_the_particles() {
     let pool = TaskPoolBuilder::new().num_threads(2).build();
     let [few, many] = [60, 120].map(|columns| {

@@ -151,7 +151,7 @@ impl<V: Vector> Collider<V> {
 
     /// Distance of a point of the solid's own space from its surface, negative
     /// inside, and the direction away from it.
-    fn distance(&self, p: V) -> (f32, V) {
+    pub(super) fn distance(&self, p: V) -> (f32, V) {
         let unit = |v: V, length: f32| if length > 0.0 { v * (1.0 / length) } else { up() };
         match &self.shape {
             ColliderShape::Ball { radius } => {
@@ -190,6 +190,41 @@ impl<V: Vector> Collider<V> {
                 })
             }
         }
+    }
+
+    /// Where the origin is at the end of the substep.
+    pub(super) fn origin(&self, contact: Contact) -> V {
+        self.position - self.velocity * contact.left
+    }
+
+    /// A vector in the solid's own axes.
+    #[inline(always)]
+    pub(super) fn to_local(&self, arm: V) -> V {
+        let component = |k: usize| if k < V::DIM { arm.dot(self.axes[k]) } else { 0.0 };
+        V::from_array(core::array::from_fn(component))
+    }
+
+    /// What keeps a point out that gets to `end` by the displacement `u`.
+    #[inline(always)]
+    pub(super) fn push(&self, end: V, u: V, contact: Contact) -> Option<Push<V>> {
+        let arm = end - self.origin(contact);
+        let (distance, normal) = self.distance(self.to_local(arm));
+        let depth = contact.thickness - distance;
+        if depth <= 0.0 {
+            return None;
+        }
+        let mut n = V::ZERO;
+        for (&axis, component) in self.axes[..V::DIM].iter().zip(normal.to_array()) {
+            n += axis * component;
+        }
+        let relative = u - self.velocity_at(arm) * contact.h;
+        let approach = -relative.dot(n);
+        let stopped = depth.min(approach.max(0.0));
+        let along = relative + n * approach;
+        let slip = along.length();
+        let held = (contact.friction * stopped).min(slip);
+        let rubbed = if slip > 0.0 { along * (held / slip) } else { V::ZERO };
+        Some(Push { shift: n * (depth - stopped), change: n * stopped - rubbed })
     }
 
     /// Radius around the origin that holds the solid, where there is one.
@@ -311,46 +346,38 @@ pub(super) struct Contact {
     pub left: f32,
 }
 
+/// What a collider does to a point.
+pub(super) struct Push<V> {
+    /// Change of its position without speed, in metres.
+    pub shift: V,
+    /// Change of its displacement in metres.
+    pub change: V,
+}
+
 /// Keeps the ends of all displacements out of `collider`, with friction.
 ///
 /// A displacement into it is stopped; what was inside before is moved out
-/// without gaining speed.
+/// without gaining speed. Returns whether the two are near each other.
 pub(super) fn collide<V: Vector>(
     body: &mut impl Body<V>,
     collider: &Collider<V>,
     contact: Contact,
     (center, radius): (V, f32),
-) {
-    let origin = collider.position - collider.velocity * contact.left;
+) -> bool {
+    let origin = collider.origin(contact);
     if let Some(reach) = collider.reach()
         && (center - origin).length() > reach + radius + contact.thickness
     {
-        return;
+        return false;
     }
     for index in 0..body.count() {
         if body.inverse_mass(index) == 0.0 {
             continue;
         }
         let (x, u) = (body.position(index), body.displacement(index));
-        let arm = x + u - origin;
-        let local =
-            core::array::from_fn(|k| if k < V::DIM { arm.dot(collider.axes[k]) } else { 0.0 });
-        let (distance, normal) = collider.distance(V::from_array(local));
-        let depth = contact.thickness - distance;
-        if depth <= 0.0 {
-            continue;
+        if let Some(push) = collider.push(x + u, u, contact) {
+            body.set(index, x + push.shift, u + push.change);
         }
-        let mut n = V::ZERO;
-        for (&axis, component) in collider.axes[..V::DIM].iter().zip(normal.to_array()) {
-            n += axis * component;
-        }
-        let relative = u - collider.velocity_at(arm) * contact.h;
-        let approach = -relative.dot(n);
-        let stopped = depth.min(approach.max(0.0));
-        let along = relative + n * approach;
-        let slip = along.length();
-        let held = (contact.friction * stopped).min(slip);
-        let rubbed = if slip > 0.0 { along * (held / slip) } else { V::ZERO };
-        body.set(index, x + n * (depth - stopped), u + n * stopped - rubbed);
     }
+    true
 }

@@ -331,3 +331,81 @@ fn pair(component: &mut [f32], a: usize, b: usize, len: usize) -> (&mut [f32], &
     let (low, high) = component.split_at_mut(b);
     (&mut low[a..a + len], &mut high[..len])
 }
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use bevy_math::{Vec2, Vec3};
+
+    /// Numbers in [-1, 1), and some of them zero.
+    struct Numbers(u32);
+
+    impl Numbers {
+        fn next(&mut self) -> f32 {
+            self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            if self.0 >> 28 == 0 { 0.0 } else { (self.0 >> 8) as f32 / (1 << 23) as f32 - 1.0 }
+        }
+
+        fn list(&mut self, count: usize) -> Vec<f32> {
+            (0..count).map(|_| self.next()).collect()
+        }
+    }
+
+    fn particles<V: Vector>(numbers: &mut Numbers, count: usize) -> Components {
+        let mut components = Components::default();
+        components.clear::<V>(count);
+        for k in 0..V::DIM {
+            components.x[k] = numbers.list(count);
+            // Displacements from tiny to larger than the distances.
+            let scale = [1e-4, 0.1, 2.0][k];
+            components.u[k] = numbers.list(count).iter().map(|u| u * scale).collect();
+        }
+        components.w = numbers.list(count).iter().map(|w| w.max(0.0)).collect();
+        components
+    }
+
+    fn bits(components: &Components) -> Vec<u32> {
+        components.u.iter().flatten().map(|u| u.to_bits()).collect()
+    }
+
+    fn compare<V: Vector, const DIM: usize>(numbers: &mut Numbers) {
+        let slots = 2 * LONGEST_RUN + LANES;
+        for len in [1, 3, 7, 8, 9, 50, 255, LONGEST_RUN] {
+            for (fraction, push) in [(1.0, 1.0), (0.2, 1.0), (0.2, 0.0), (0.0, 0.0)] {
+                let start = particles::<V>(numbers, slots);
+                let run = Run { a: 1, b: LONGEST_RUN + LANES, len, squared: 0.3, fraction, push };
+                let [mut narrow, mut wide] = [start.clone(), start.clone()];
+                narrow.project_run::<DIM>(&run, false);
+                wide.project_run::<DIM>(&run, true);
+                assert!(bits(&narrow) == bits(&wide), "{DIM}D: {run:?}");
+                let moved = bits(&narrow) != bits(&start);
+                assert!(moved == (fraction > 0.0) || len < 50, "{DIM}D: {run:?}");
+            }
+        }
+        let start = particles::<V>(numbers, slots);
+        let anchors: [[Vec<f32>; 3]; 2] =
+            core::array::from_fn(|_| core::array::from_fn(|_| numbers.list(slots)));
+        let lengths = [numbers.list(slots), numbers.list(slots)]
+            .map(|list| list.iter().map(|length| length.abs()).collect::<Vec<f32>>());
+        let [mut narrow, mut wide] = [start.clone(), start.clone()];
+        for (body, instructions) in [(&mut narrow, false), (&mut wide, true)] {
+            let [a, b] = &anchors;
+            body.tether::<DIM>([a, b], [&lengths[0], &lengths[1]], 1e-3, instructions);
+        }
+        assert!(bits(&narrow) == bits(&wide), "{DIM}D tethers");
+        assert!(bits(&narrow) != bits(&start), "{DIM}D tethers do nothing");
+    }
+
+    #[test]
+    fn wide_instructions_give_the_same_bits() {
+        if !wide() {
+            println!("no AVX2 here, nothing to compare");
+            return;
+        }
+        let mut numbers = Numbers(1);
+        for _ in 0..20 {
+            compare::<Vec2, 2>(&mut numbers);
+            compare::<Vec3, 3>(&mut numbers);
+        }
+    }
+}

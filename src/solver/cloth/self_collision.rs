@@ -7,7 +7,7 @@
 
 use super::closest::{of_segments, on_segment, on_triangle};
 use super::collision::Body;
-use super::constraints::{ConstraintKind, DistanceConstraint};
+use super::parts::{Part, Parts};
 use crate::solver::vector::Vector;
 
 /// Part of what two layers are too near that a substep takes back without speed.
@@ -50,27 +50,9 @@ struct Contact<V> {
     distance: f32,
 }
 
-/// What touches: corners by slot, as many as count.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    slots: [u32; 3],
-    corners: u8,
-}
-
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layers<V> {
-    /// Triangles, and in the plane threads, that stop particles.
-    faces: Vec<Part>,
-    /// Threads that stop threads, in space.
-    threads: Vec<Part>,
-    /// Positions at rest by slot.
-    rest: Vec<V>,
-    /// Slots of the particles.
-    slots: Vec<u32>,
-    /// Mean and largest length of an edge at rest.
-    mean: f32,
-    longest: f32,
     pairs: Vec<Pair>,
     contacts: Vec<Contact<V>>,
     /// Positions and displacements, as vectors.
@@ -96,56 +78,6 @@ pub(super) struct Touch {
 }
 
 impl<V: Vector> Layers<V> {
-    /// Lists what can touch; `slot` are the places of the particles in the
-    /// body, or none for their own order.
-    pub fn rebuild(
-        &mut self,
-        rest: &[V],
-        constraints: &[DistanceConstraint],
-        triangles: &[[u32; 3]],
-        slot: Option<&[u32]>,
-        slots: usize,
-    ) {
-        let place = |particle: u32| slot.map_or(particle, |slot| slot[particle as usize]);
-        self.slots.clear();
-        self.slots.extend((0..rest.len() as u32).map(place));
-        self.rest.clear();
-        self.rest.resize(slots, V::ZERO);
-        for (&slot, &rest) in self.slots.iter().zip(rest) {
-            self.rest[slot as usize] = rest;
-        }
-        let mut edges: Vec<[u32; 2]> = Vec::new();
-        let threads = constraints.iter().filter(|c| c.kind == ConstraintKind::Stretch);
-        edges.extend(threads.map(|c| [c.a.min(c.b), c.a.max(c.b)]));
-        if V::DIM == 3 {
-            for &[a, b, c] in triangles {
-                edges.extend([(a, b), (b, c), (c, a)].map(|(a, b)| [a.min(b), a.max(b)]));
-            }
-        }
-        edges.sort_unstable();
-        edges.dedup();
-        let lengths = edges.iter().map(|&[a, b]| (rest[a as usize] - rest[b as usize]).length());
-        (self.mean, self.longest) = (0.0, 0.0);
-        for length in lengths {
-            self.mean += length / edges.len() as f32;
-            self.longest = self.longest.max(length);
-        }
-        let part = |[a, b]: [u32; 2]| {
-            let (a, b) = (place(a), place(b));
-            Part { slots: [a, b, b], corners: 2 }
-        };
-        let edges = edges.into_iter().map(part);
-        let faces = triangles.iter().map(|t| Part { slots: t.map(place), corners: 3 });
-        self.threads.clear();
-        self.faces.clear();
-        if V::DIM == 3 {
-            self.threads.extend(edges);
-            self.faces.extend(faces);
-        } else {
-            self.faces.extend(edges);
-        }
-    }
-
     /// Forgets the pairs, at the start of a step.
     pub fn forget(&mut self) {
         self.found.clear();
@@ -160,17 +92,17 @@ impl<V: Vector> Layers<V> {
     }
 
     /// Finds what may touch in the coming substep.
-    pub fn find(&mut self, body: &impl Body<V>, touch: Touch) {
+    pub fn find(&mut self, parts: &Parts<V>, body: &impl Body<V>, touch: Touch) {
         self.load(body);
         if !self.found.is_empty() {
-            self.moved = self.approach();
+            self.moved = self.approach(parts);
         }
         if self.found.is_empty() || self.moved > self.skin {
             self.found.clone_from(&self.x);
-            self.moved = self.approach();
-            let narrow = (SKIN * self.mean).max(touch.thickness);
-            self.skin = (2.0 * self.moved).clamp(narrow, narrow.max(WIDEST_SKIN * self.mean));
-            self.find_pairs(touch.thickness);
+            self.moved = self.approach(parts);
+            let narrow = (SKIN * parts.mean).max(touch.thickness);
+            self.skin = (2.0 * self.moved).clamp(narrow, narrow.max(WIDEST_SKIN * parts.mean));
+            self.find_pairs(parts, touch.thickness);
         }
         // The pushes themselves may go beyond what was foreseen.
         let reach = CAUTION * touch.thickness + self.moved;
@@ -182,7 +114,13 @@ impl<V: Vector> Layers<V> {
     /// Keeps layers apart at the ends of the displacements, with friction.
     /// What overlaps is drawn out in the first round of a substep. Returns by how
     /// much the nearest were too near, as a fraction of the thickness.
-    pub fn keep_apart(&mut self, body: &mut impl Body<V>, touch: Touch, first: bool) -> f32 {
+    pub fn keep_apart(
+        &mut self,
+        parts: &Parts<V>,
+        body: &mut impl Body<V>,
+        touch: Touch,
+        first: bool,
+    ) -> f32 {
         if self.contacts.is_empty() {
             return 0.0;
         }
@@ -193,7 +131,7 @@ impl<V: Vector> Layers<V> {
             let depth = contact.part(&mut self.x, &mut self.u, touch, recovery);
             deepest = deepest.max(depth);
         }
-        for &slot in &self.slots {
+        for &slot in &parts.slots {
             let slot = slot as usize;
             body.set(slot, self.x[slot], self.u[slot]);
         }
@@ -201,24 +139,25 @@ impl<V: Vector> Layers<V> {
     }
 
     /// Twice the longest way since the pairs were found, against the mean one.
-    fn approach(&self) -> f32 {
+    fn approach(&self, parts: &Parts<V>) -> f32 {
         let displacement = |&slot: &u32| {
             let slot = slot as usize;
             self.x[slot] + self.u[slot] - self.found[slot]
         };
-        let sum = self.slots.iter().map(displacement).fold(V::ZERO, |sum, u| sum + u);
-        let mean = sum * (1.0 / self.slots.len() as f32);
-        let squared = self.slots.iter().map(|slot| (displacement(slot) - mean).length_squared());
+        let sum = parts.slots.iter().map(displacement).fold(V::ZERO, |sum, u| sum + u);
+        let mean = sum * (1.0 / parts.slots.len() as f32);
+        let squared = parts.slots.iter().map(|slot| (displacement(slot) - mean).length_squared());
         2.0 * squared.fold(0.0, f32::max).sqrt()
     }
 
-    fn find_pairs(&mut self, thickness: f32) {
-        let Self { faces, threads, rest, slots, cells, pairs, x, .. } = self;
+    fn find_pairs(&mut self, parts: &Parts<V>, thickness: f32) {
+        let Parts { faces, threads, rest, slots, longest, .. } = parts;
+        let Self { cells, pairs, x, .. } = self;
         let within = thickness + self.skin;
         let place = |slot: u32| x[slot as usize];
         let at_rest = |slot: u32| rest[slot as usize];
         pairs.clear();
-        cells.fill(faces, place, 0.5 * within, self.longest + within);
+        cells.fill(faces, place, 0.5 * within, longest + within);
         let squared = within * within;
         let mut add = |mut pair: Pair| {
             let gap = pair.gap(place).length_squared();
@@ -239,7 +178,7 @@ impl<V: Vector> Layers<V> {
         if threads.is_empty() {
             return;
         }
-        cells.fill(threads, place, 0.5 * within, self.longest + within);
+        cells.fill(threads, place, 0.5 * within, longest + within);
         cells.overlapping(|one, other| {
             let [a, b, _] = threads[one as usize].slots;
             let [c, d, _] = threads[other as usize].slots;

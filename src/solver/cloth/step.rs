@@ -6,9 +6,11 @@ use bevy_platform::time::Instant;
 
 use super::bending::Hinges;
 use super::collision::{Body, Contact, collide};
+use super::edges::{Outlook, collide_parts};
 use super::ibds::{self, Particles};
 use super::inversion::Corners;
 use super::kernels::{self, Components};
+use super::parts::Parts;
 use super::pins::Held;
 use super::plan::{Plan, vector};
 use super::self_collision::{Layers, Touch};
@@ -57,9 +59,9 @@ pub(super) struct Work<V> {
     pub size: f32,
     corners: Corners,
     hinges: Hinges,
+    parts: Parts<V>,
     layers: Layers<V>,
-    /// Whether the layers hold the particles in the slots of the plan, none before any.
-    layers_by_slot: Option<bool>,
+    outlook: Outlook<V>,
     /// The settings with the stiffnesses in effect.
     settings: ClothSettings,
     held_particles: Vec<u32>,
@@ -152,7 +154,7 @@ impl<V: Vector> Cloth<V> {
         if self.stale {
             self.work.plan.rebuild::<V>(count, self.grid, &self.constraints);
             self.work.size = extent(&self.rest_positions);
-            self.work.layers_by_slot = None;
+            self.work.parts.forget();
             self.share_out();
             let hinges = &mut self.work.hinges;
             hinges.rebuild(&self.rest_positions, &self.constraints, &self.triangles);
@@ -289,7 +291,7 @@ impl<V: Vector> Cloth<V> {
         hinges.prepare::<V>(&self.constraints, components, rigidity, substeps.h);
         let untangle = V::DIM == 2 && self.settings.inversion == Inversion::Untangle;
         self.add_time(ClothStage::Forces, begin.elapsed());
-        self.prepare_layers(true);
+        self.prepare_parts(true, substeps.around);
         let ClothSettings { thickness, self_thickness, friction, .. } = self.settings;
         let h = substeps.h;
         let gravity = (substeps.around.gravity * (h * h)).to_array();
@@ -334,7 +336,9 @@ impl<V: Vector> Cloth<V> {
             let solved = Instant::now();
             let left = (substeps.count - 1 - substep) as f32 * h;
             let contact = Contact { thickness, friction, h, left };
-            touch_all(components, &mut work.layers, self_thickness, substeps.around, contact);
+            let Work { parts, layers, outlook, .. } = work;
+            let cloth = (&*parts, layers, outlook);
+            touch_all(components, cloth, self_thickness, substeps.around, contact);
             let collided = Instant::now();
             advance::<V>(components);
             let stages = [
@@ -350,21 +354,17 @@ impl<V: Vector> Cloth<V> {
         self.add_time(ClothStage::Integrate, begin.elapsed());
     }
 
-    /// Prepares for keeping layers apart, where they are.
-    fn prepare_layers(&mut self, by_slot: bool) {
-        if self.settings.self_thickness == 0.0 {
+    /// Prepares for contacts of triangles and threads, where there may be any.
+    fn prepare_parts(&mut self, by_slot: bool, around: &Surroundings<V>) {
+        if self.settings.self_thickness == 0.0 && around.colliders.is_empty() {
             return;
         }
-        let Work { layers, layers_by_slot, plan, .. } = &mut self.work;
-        if *layers_by_slot != Some(by_slot) {
-            *layers_by_slot = Some(by_slot);
-            let (slot, slots) = if by_slot {
-                (Some(&plan.slot[..]), plan.slots)
-            } else {
-                (None, self.positions.len())
-            };
-            layers.rebuild(&self.rest_positions, &self.constraints, &self.triangles, slot, slots);
-        }
+        let Work { parts, layers, plan, .. } = &mut self.work;
+        let (slot, slots) = match by_slot {
+            true => (Some(&plan.slot[..]), plan.slots),
+            false => (None, self.positions.len()),
+        };
+        parts.update(&self.rest_positions, &self.constraints, &self.triangles, slot, slots);
         layers.forget();
     }
 
@@ -442,14 +442,15 @@ impl<V: Vector> Cloth<V> {
         let Work { particles, settings, hinges, .. } = &mut self.work;
         hinges.place_in_order();
         hinges.prepare(&self.constraints, particles, settings.bend_stiffness, h);
-        self.prepare_layers(false);
+        self.prepare_parts(false, substeps.around);
         let ClothSettings { thickness, self_thickness, friction, .. } = self.settings;
         let half = substeps.around.gravity * (0.5 * h);
         let part = 1.0 / substeps.count as f32;
         let longest = self.fastest() * h;
         for substep in 0..substeps.count {
             let begin = Instant::now();
-            let Work { particles, held, settings, hinges, layers, .. } = &mut self.work;
+            let Work { particles, held, settings, hinges, parts, layers, outlook, .. } =
+                &mut self.work;
             let Particles { u, v, .. } = particles;
             for (u, &mut v) in u.iter_mut().zip(v) {
                 *u = (v * substeps.kept + half) * h;
@@ -467,7 +468,8 @@ impl<V: Vector> Cloth<V> {
             let solved = Instant::now();
             let left = (substeps.count - 1 - substep) as f32 * h;
             let contact = Contact { thickness, friction, h, left };
-            touch_all(particles, layers, self_thickness, substeps.around, contact);
+            let cloth = (&*parts, &mut *layers, &mut *outlook);
+            touch_all(particles, cloth, self_thickness, substeps.around, contact);
             let collided = Instant::now();
             let Particles { x, u, v, w } = particles;
             for (((x, u), v), &w) in x.iter_mut().zip(&*u).zip(v).zip(&*w) {
@@ -503,19 +505,19 @@ fn advance<V: Vector>(components: &mut Components) {
 /// Keeps the particles out of all colliders, and layers apart.
 fn touch_all<V: Vector>(
     body: &mut impl Body<V>,
-    layers: &mut Layers<V>,
+    (parts, layers, outlook): (&Parts<V>, &mut Layers<V>, &mut Outlook<V>),
     self_thickness: f32,
     around: &Surroundings<V>,
     contact: Contact,
 ) {
-    collide_all(body, around, contact);
+    collide_all(body, parts, outlook, around, contact);
     if self_thickness > 0.0 {
         let touch = Touch { thickness: self_thickness, friction: contact.friction };
-        layers.find(body, touch);
+        layers.find(parts, body, touch);
         // Layers that lie on each other hand on what they lie on.
         for round in 0..MOST_TOUCH_ROUNDS {
-            let depth = layers.keep_apart(body, touch, round == 0);
-            collide_all(body, around, contact);
+            let depth = layers.keep_apart(parts, body, touch, round == 0);
+            collide_all(body, parts, outlook, around, contact);
             if round + 1 >= TOUCH_ROUNDS && depth < TOUCH_DEPTH {
                 break;
             }
@@ -523,8 +525,14 @@ fn touch_all<V: Vector>(
     }
 }
 
-/// Keeps the particles out of all colliders.
-fn collide_all<V: Vector>(body: &mut impl Body<V>, around: &Surroundings<V>, contact: Contact) {
+/// Keeps the particles and what is between them out of all colliders.
+fn collide_all<V: Vector>(
+    body: &mut impl Body<V>,
+    parts: &Parts<V>,
+    outlook: &mut Outlook<V>,
+    around: &Surroundings<V>,
+    contact: Contact,
+) {
     if around.colliders.is_empty() {
         return;
     }
@@ -536,6 +544,10 @@ fn collide_all<V: Vector>(body: &mut impl Body<V>, around: &Surroundings<V>, con
     }
     let bounds = ((low + high) * 0.5, 0.5 * (high - low).length());
     for collider in around.colliders {
-        collide(body, collider, contact, bounds);
+        if collide(body, collider, contact, bounds) {
+            collide_parts(body, parts, outlook, collider, contact);
+            // What was moved there may have come into another face.
+            collide(body, collider, contact, bounds);
+        }
     }
 }

@@ -3,6 +3,7 @@
 mod accuracy;
 mod bad_input;
 mod bending;
+mod edges;
 mod inversion;
 mod knobs;
 mod reproduction;
