@@ -1,5 +1,6 @@
 //! Relaxed Jacobi iterations, as in the papers on DFSPH and in the reference program.
 
+use super::packed::Packed;
 use super::pressure::{SolveReport, Stopping, System, Workspace, rate};
 use crate::solver::parallel::{CHUNK, for_each_chunk, ordered_sum};
 use crate::solver::vector::Vector;
@@ -9,13 +10,13 @@ impl<V: Vector> System<'_, V> {
     /// the last iteration's start, as the reference does.
     pub(super) fn jacobi(&mut self, relaxation: f32, stopping: &Stopping) -> SolveReport {
         let count = self.particles.positions.len();
-        let (dt, floor) = (self.dt, self.floor);
+        let (dt, floor, fluid) = (self.dt, self.floor, self.fluid);
         self.workspace.partial.resize(count.div_ceil(CHUNK), 0.0);
         let mut iterations = 0;
         loop {
             self.accelerate();
             let Workspace { kappa, source, step, vectors, partial, .. } = &mut *self.workspace;
-            let gradient_sums = &self.particles.gradient_sums;
+            let Packed { gradient_sums, places, .. } = self.particles;
             let (source, step, accelerations) = (&*source, &*step, &*vectors);
             let chunks = kappa
                 .chunks_mut(CHUNK)
@@ -32,7 +33,9 @@ impl<V: Vector> System<'_, V> {
                     *kappa = if step[i] == 0.0 { 0.0 } else { changed };
                     // Where pressure can pull, what is too thin is an error as well.
                     let unmet = if floor < 0.0 { residual.abs() } else { -residual.min(0.0) };
-                    excess += f64::from(if step[i] > 0.0 { unmet } else { 0.0 });
+                    // Samples of membranes, which come last, are no part of the fluid.
+                    let counts = (places[i] as usize) < fluid;
+                    excess += f64::from(if counts { unmet } else { 0.0 });
                 }
                 *partial = excess;
             });

@@ -134,8 +134,9 @@ impl<V: Vector> FluidWorld<V> {
         let support = settings.support_radius();
         let floor = settings.dfsph.negative_pressure.floor();
         let endless = settings.periodic.x.is_some();
+        let fluid = self.ids.len();
         let mut system =
-            System { particles, neighbors, grid, workspace, dt, threads, floor, endless };
+            System { particles, neighbors, grid, workspace, dt, threads, floor, fluid, endless };
         system.begin(impulses, warm, source, support * support, stopping.min_neighbors);
         self.relieve_membranes();
         self.add_wall_sources(threads);
@@ -143,7 +144,7 @@ impl<V: Vector> FluidWorld<V> {
         let FluidWorld { settings, particles, neighbors, workspace, grid, coarse, bodies, .. } =
             self;
         let mut system =
-            System { particles, neighbors, grid, workspace, dt, threads, floor, endless };
+            System { particles, neighbors, grid, workspace, dt, threads, floor, fluid, endless };
         let report = match settings.dfsph.solver {
             PressureSolver::Jacobi => system.jacobi(settings.dfsph.relaxation, stopping),
             solver => {
@@ -241,6 +242,8 @@ pub(super) struct System<'a, V: Vector> {
     /// Least value of the unknowns: zero, or minus infinity where pressures may
     /// be negative.
     pub(super) floor: f32,
+    /// Places of fluid particles are below; those of samples of membranes are not.
+    pub(super) fluid: usize,
     /// Whether the slow axis of the grid has periodic borders, across which
     /// stripes reach each other.
     pub(super) endless: bool,

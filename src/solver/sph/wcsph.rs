@@ -35,6 +35,16 @@ fn system<'a, V: Vector>(
     dt: f32,
     threads: Threads<'a>,
 ) -> System<'a, V> {
-    let FluidWorld { particles, neighbors, workspace, grid, .. } = world;
-    System { particles, neighbors, grid, workspace, dt, threads, floor: 0.0, endless: false }
+    let FluidWorld { particles, neighbors, workspace, grid, ids, .. } = world;
+    System {
+        particles,
+        neighbors,
+        grid,
+        workspace,
+        dt,
+        threads,
+        floor: 0.0,
+        fluid: ids.len(),
+        endless: false,
+    }
 }
