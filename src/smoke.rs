@@ -23,7 +23,7 @@ use crate::time::Fluid;
 /// It makes steps of its own
 /// [`time_step`](crate::solver::smoke::SmokeSettings::time_step), as the fluid
 /// clock passes. Boundaries are its obstacles; [`SmokeSource`] components feed
-/// it. In 2D it is drawn as its `SmokeDrawing` says (feature `render`).
+/// it. It is drawn as its `SmokeDrawing` says (feature `render`).
 impl<V: Dimension> Component for Smoke<V> {
     const STORAGE_TYPE: StorageType = StorageType::Table;
     type Mutability = Mutable;
@@ -36,9 +36,7 @@ impl<V: Dimension> Component for Smoke<V> {
         #[cfg(feature = "render")]
         required.register_required(Visibility::default);
         #[cfg(feature = "render")]
-        if V::DIM == 2 {
-            required.register_required(crate::render::SmokeDrawing::default);
-        }
+        required.register_required(crate::render::SmokeDrawing::default);
     }
 }
 

@@ -70,13 +70,21 @@ impl FluidPanel<'_, '_> {
     /// The panel's contents.
     pub fn contents(&mut self, ui: &mut Ui) {
         self.controls(ui);
+        let cloth = !self.cloths_2d.is_empty() || !self.cloths_3d.is_empty();
+        // An app with smoke or cloth alone is spared the rows of water.
+        let water = !self.fluids_2d.is_empty()
+            || !self.fluids_3d.is_empty()
+            || !cloth && self.smokes.is_empty();
         section(ui, "Readouts", true, |ui| {
-            let figures = on_show(self.flat.as_deref(), self.solid.as_deref());
             let (clock, elapsed) = (self.clock.context(), self.clock.elapsed());
-            readouts::readouts(ui, &figures, clock, elapsed, &self.history);
+            readouts::time(ui, clock, elapsed, &self.history);
+            if water {
+                let figures = on_show(self.flat.as_deref(), self.solid.as_deref());
+                readouts::water(ui, &figures, &self.history);
+            }
         });
-        section(ui, "Inputs", true, |ui| self.inputs(ui));
-        if !self.cloths_2d.is_empty() || !self.cloths_3d.is_empty() {
+        section(ui, "Inputs", true, |ui| self.inputs(ui, water, cloth));
+        if cloth {
             section(ui, "Cloth", true, |ui| {
                 if let Some(size) = &mut self.cloth_size {
                     let mut draft = **size;
@@ -90,12 +98,14 @@ impl FluidPanel<'_, '_> {
         if !self.smokes.is_empty() {
             section(ui, "Smoke", true, |ui| self.smokes.show(ui));
         }
-        section(ui, "Selected", true, |ui| {
-            let selection = self.selection.as_deref().copied().unwrap_or_default();
-            readouts::selected(ui, selection, &self.bodies, &self.boundaries);
-        });
-        section(ui, "Plots", false, |ui| plots::plots(ui, &self.history));
-        section(ui, "Time per stage", false, |ui| readouts::stages(ui, &self.history));
+        if water {
+            section(ui, "Selected", true, |ui| {
+                let selection = self.selection.as_deref().copied().unwrap_or_default();
+                readouts::selected(ui, selection, &self.bodies, &self.boundaries);
+            });
+            section(ui, "Plots", false, |ui| plots::plots(ui, &self.history));
+            section(ui, "Time per stage", false, |ui| readouts::stages(ui, &self.history));
+        }
         if let Some(current) = &mut self.drawing {
             section(ui, "Drawing", false, |ui| {
                 let mut draft = FluidDrawing::clone(current);
@@ -134,7 +144,7 @@ impl FluidPanel<'_, '_> {
         });
     }
 
-    fn inputs(&mut self, ui: &mut Ui) {
+    fn inputs(&mut self, ui: &mut Ui, water: bool, cloth: bool) {
         // Drafts, so that looking at settings does not count as changing them.
         if let Some(size) = &mut self.size {
             let mut draft = **size;
@@ -143,9 +153,18 @@ impl FluidPanel<'_, '_> {
             }
             size.set_if_neq(draft);
         }
-        let solid = shows_3d(self.flat.as_deref(), self.solid.as_deref());
+        let solid = shows_3d(self.flat.as_deref(), self.solid.as_deref())
+            || !water && !self.cloths_3d.is_empty();
         let mut draft = self.settings.clone();
-        parameters::settings(ui, &mut draft, solid);
+        parameters::steps(ui, &mut draft);
+        if water {
+            parameters::solver(ui, &mut draft);
+        }
+        parameters::gravity(ui, &mut draft, solid);
+        if cloth {
+            parameters::wind(ui, &mut draft, solid);
+        }
+        parameters::more(ui, &mut draft, solid, water);
         self.settings.set_if_neq(draft);
         parameters::materials(ui, &mut self.fluids_2d, &mut self.fluids_3d);
     }

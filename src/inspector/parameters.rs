@@ -126,6 +126,42 @@ const GRAVITY_Z: Setting = Parameter::new(
     |settings, value| settings.gravity.z = value as f32,
 );
 
+const WIND_X: Setting = Parameter::new(
+    "wind x",
+    "Velocity of the air that cloth feels, to the right.",
+    "m/s",
+    ParameterKind::Real,
+    -FAR..=FAR,
+    0.0,
+    0.1,
+    |settings| settings.wind.x as f64,
+    |settings, value| settings.wind.x = value as f32,
+);
+
+const WIND_Y: Setting = Parameter::new(
+    "wind y",
+    "Velocity of the air that cloth feels, upwards.",
+    "m/s",
+    ParameterKind::Real,
+    -FAR..=FAR,
+    0.0,
+    0.1,
+    |settings| settings.wind.y as f64,
+    |settings, value| settings.wind.y = value as f32,
+);
+
+const WIND_Z: Setting = Parameter::new(
+    "wind z",
+    "Velocity of the air that cloth feels, towards the viewer.",
+    "m/s",
+    ParameterKind::Real,
+    -FAR..=FAR,
+    0.0,
+    0.1,
+    |settings| settings.wind.z as f64,
+    |settings, value| settings.wind.z = value as f32,
+);
+
 const RADIUS_2D: Setting = Parameter::new(
     "particle radius",
     "Radius of all particles of 2D worlds; a body keeps its particles, so restart after a change.",
@@ -174,19 +210,24 @@ fn is_limit(parameter: &Parameter<DfsphSettings>) -> bool {
     parameter.name.starts_with("max_")
 }
 
-/// The inputs of the settings; changes `settings` only to valid ones.
-pub(super) fn settings(ui: &mut Ui, settings: &mut FluidSettings, solid: bool) {
-    let field = |ui: &mut Ui, parameter: &Setting, settings: &mut FluidSettings| {
-        checked_field(ui, parameter, settings, FluidSettings::validate);
-    };
+/// A field of the settings; changes them only to valid ones.
+fn field(ui: &mut Ui, parameter: &Setting, settings: &mut FluidSettings) {
+    checked_field(ui, parameter, settings, FluidSettings::validate);
+}
+
+/// The inputs of the time steps.
+pub(super) fn steps(ui: &mut Ui, settings: &mut FluidSettings) {
     mode(ui, &mut settings.time_step);
     match settings.time_step {
         TimeStep::Fixed(_) => field(ui, &FIXED_STEP, settings),
         TimeStep::Adaptive { .. } => field(ui, &LONGEST_STEP, settings),
     }
+}
+
+/// The inputs of the water's method, those that matter most.
+pub(super) fn solver(ui: &mut Ui, settings: &mut FluidSettings) {
     choice(ui, "method", &mut settings.method, FluidMethod::ALL, FluidMethod::name);
-    let dfsph = settings.method == FluidMethod::Dfsph;
-    if dfsph {
+    if settings.method == FluidMethod::Dfsph {
         let solver = &mut settings.dfsph.solver;
         choice(ui, "pressure solver", solver, PressureSolver::ALL, PressureSolver::name);
         for parameter in DfsphSettings::PARAMETERS.iter().filter(|parameter| is_limit(parameter)) {
@@ -199,24 +240,39 @@ pub(super) fn settings(ui: &mut Ui, settings: &mut FluidSettings, solid: bool) {
             parameter_field(ui, parameter, &mut settings.wcsph);
         }
     }
-    field(ui, &GRAVITY_X, settings);
-    field(ui, &GRAVITY_Y, settings);
-    if solid {
-        field(ui, &GRAVITY_Z, settings);
-    }
+}
+
+/// The inputs of gravity.
+pub(super) fn gravity(ui: &mut Ui, settings: &mut FluidSettings, solid: bool) {
+    let axes = [&GRAVITY_X, &GRAVITY_Y, &GRAVITY_Z];
+    axes[..if solid { 3 } else { 2 }].iter().for_each(|axis| field(ui, axis, settings));
+}
+
+/// The inputs of the wind, which cloth feels.
+pub(super) fn wind(ui: &mut Ui, settings: &mut FluidSettings, solid: bool) {
+    let axes = [&WIND_X, &WIND_Y, &WIND_Z];
+    axes[..if solid { 3 } else { 2 }].iter().for_each(|axis| field(ui, axis, settings));
+}
+
+/// The inputs that are seldom wanted, folded.
+pub(super) fn more(ui: &mut Ui, settings: &mut FluidSettings, solid: bool, water: bool) {
+    let dfsph = settings.method == FluidMethod::Dfsph;
     CollapsingHeader::new("More").id_salt("more settings").show(ui, |ui| {
         if matches!(settings.time_step, TimeStep::Adaptive { .. }) {
             field(ui, &SHORTEST_STEP, settings);
             field(ui, &CFL, settings);
         }
-        let others = DfsphSettings::PARAMETERS.iter().filter(|parameter| !is_limit(parameter));
-        for parameter in others.filter(|_| dfsph) {
-            parameter_field(ui, parameter, &mut settings.dfsph);
+        if water {
+            let others = DfsphSettings::PARAMETERS.iter().filter(|parameter| !is_limit(parameter));
+            for parameter in others.filter(|_| dfsph) {
+                parameter_field(ui, parameter, &mut settings.dfsph);
+            }
+            let FluidSettings { dfsph: strict, wcsph: weak, .. } = settings;
+            let below =
+                if dfsph { &mut strict.negative_pressure } else { &mut weak.negative_pressure };
+            choice(ui, "negative pressure", below, NegativePressure::ALL, NegativePressure::name);
+            field(ui, if solid { &RADIUS_3D } else { &RADIUS_2D }, settings);
         }
-        let FluidSettings { dfsph: strict, wcsph: weak, .. } = settings;
-        let below = if dfsph { &mut strict.negative_pressure } else { &mut weak.negative_pressure };
-        choice(ui, "negative pressure", below, NegativePressure::ALL, NegativePressure::name);
-        field(ui, if solid { &RADIUS_3D } else { &RADIUS_2D }, settings);
         field(ui, &STEPS_PER_FRAME, settings);
     });
 }
@@ -319,7 +375,8 @@ mod tests {
         assert_eq!(put(&RADIUS_2D, "0.05"), Ok(()));
         assert_eq!(put(&LONGEST_STEP, "0.004"), Ok(()));
         assert_eq!(put(&CFL, "0.3"), Ok(()));
-        for parameter in [&GRAVITY_X, &GRAVITY_Y, &GRAVITY_Z, &RADIUS_2D, &RADIUS_3D, &CFL] {
+        let all = [&GRAVITY_X, &GRAVITY_Y, &GRAVITY_Z, &WIND_X, &WIND_Y, &WIND_Z];
+        for parameter in all.into_iter().chain([&RADIUS_2D, &RADIUS_3D, &CFL]) {
             assert_eq!(put(parameter, "1e9"), Err(allowed(parameter)));
             assert_eq!(put(parameter, "nan"), Err(allowed(parameter)));
         }
@@ -333,7 +390,8 @@ mod tests {
 
     #[test]
     fn ends_of_the_ad_hoc_ranges_pass_the_validation() {
-        let adaptive = [&LONGEST_STEP, &GRAVITY_X, &GRAVITY_Y, &GRAVITY_Z];
+        let adaptive =
+            [&LONGEST_STEP, &GRAVITY_X, &GRAVITY_Y, &GRAVITY_Z, &WIND_X, &WIND_Y, &WIND_Z];
         for parameter in adaptive.into_iter().chain([&RADIUS_2D, &RADIUS_3D, &STEPS_PER_FRAME]) {
             let mut settings = FluidSettings::default();
             parameter.set(&mut settings, *parameter.range.end()).unwrap();

@@ -30,19 +30,21 @@ pub(super) fn percent(fraction: f32) -> String {
     format!("{:.4} %", 100.0 * fraction)
 }
 
-/// The readouts.
-pub(super) fn readouts(
-    ui: &mut Ui,
-    figures: &Figures,
-    clock: &Fluid,
-    elapsed: Duration,
-    history: &History,
-) {
-    let stats = &figures.stats;
-    table(ui, "readouts", |ui| {
+/// The readouts of the clock.
+pub(super) fn time(ui: &mut Ui, clock: &Fluid, elapsed: Duration, history: &History) {
+    table(ui, "time", |ui| {
         row(ui, "current time", format!("{:.3} s", history.scene_time(elapsed).as_secs_f64()));
-        row(ui, "time per step", format!("{:.3} ms", history.mean_ms(None)));
         row(ui, "length of a step", format!("{:.3} ms", 1e3 * clock.dt()));
+        row(ui, "steps per tick", clock.due().to_string());
+        row(ui, "steps, dropped", format!("{}, {}", clock.steps(), clock.dropped_steps()));
+    });
+}
+
+/// The readouts of the water.
+pub(super) fn water(ui: &mut Ui, figures: &Figures, history: &History) {
+    let stats = &figures.stats;
+    table(ui, "water", |ui| {
+        row(ui, "time per step", format!("{:.3} ms", history.mean_ms(None)));
         row(ui, "density iterations", stats.density_iterations.to_string());
         row(ui, "divergence iterations", stats.divergence_iterations.to_string());
         row(ui, "operator applications", format!("{:.1}", stats.applications));
@@ -53,8 +55,6 @@ pub(super) fn readouts(
         row(ui, "two-sided error of the bulk", bulk);
         row(ui, "particles", figures.particles.to_string());
         row(ui, "boundary samples", figures.samples.to_string());
-        row(ui, "steps per tick", clock.due().to_string());
-        row(ui, "steps, dropped", format!("{}, {}", clock.steps(), clock.dropped_steps()));
     });
 }
 

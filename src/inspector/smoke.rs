@@ -62,6 +62,9 @@ fn domains<V: Dimension>(
                 // A draft, so that looking at it does not count as changing it.
                 let mut draft = drawing.clone();
                 view(ui, &mut draft, smoke.channels());
+                if V::DIM == 3 {
+                    light(ui, &mut draft);
+                }
                 palette::palette(ui, draft.palette_in_use_mut(), palettes);
                 drawing.set_if_neq(draft);
             }
@@ -135,6 +138,18 @@ fn view(ui: &mut Ui, drawing: &mut SmokeDrawing, channels: usize) {
             ui.add(DragValue::new(low).speed(0.01));
             ui.add(DragValue::new(high).speed(0.01));
         }
+    });
+}
+
+/// How smoke in space meets the light.
+fn light(ui: &mut Ui, drawing: &mut SmokeDrawing) {
+    ui.horizontal(|ui| {
+        label(ui, "light");
+        ui.checkbox(&mut drawing.lit, "falls on it");
+    });
+    ui.horizontal(|ui| {
+        label(ui, "extinction").on_hover_text("At the end of the palette.");
+        ui.add(DragValue::new(&mut drawing.extinction).range(0.0..=1e4).speed(0.1).suffix(" 1/m"));
     });
 }
 

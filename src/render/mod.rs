@@ -21,6 +21,9 @@ mod particles_3d;
 mod selection;
 #[cfg(feature = "2d")]
 mod smoke_2d;
+#[cfg(feature = "3d")]
+mod smoke_3d;
+mod smoke_canvas;
 mod smoke_drawing;
 pub mod spheres;
 
@@ -54,8 +57,13 @@ impl Plugin for FluidRenderPlugin {
         }
         #[cfg(feature = "3d")]
         if app.is_plugin_added::<PbrPlugin>() {
-            app.add_plugins((SpheresPlugin, particles_3d::plugin, cloth_3d::plugin))
-                .add_plugins(cloth_drag::plugin::<Vec3, Camera3d>);
+            app.add_plugins((
+                SpheresPlugin,
+                particles_3d::plugin,
+                cloth_3d::plugin,
+                smoke_3d::plugin,
+            ))
+            .add_plugins(cloth_drag::plugin::<Vec3, Camera3d>);
         }
     }
 }

@@ -9,7 +9,14 @@ use crate::solver::smoke::SmokeView;
 /// The handle of [`Palette::diverging`].
 const DIVERGING: Handle<Palette> = uuid_handle!("5f1d7c1e-0a0e-4a52-9d0c-6d1c2b8f4e37");
 
-/// How a domain of smoke is drawn. Every [`Smoke2d`](crate::Smoke2d) has one.
+/// How a domain of smoke is drawn. Every [`Smoke2d`](crate::Smoke2d) and
+/// [`Smoke3d`](crate::Smoke3d) has one.
+///
+/// In 3D smoke takes and scatters light on the way through it, and is clear where its value is at
+/// the start of the palette, or at the middle for views with negative values. Ambient and
+/// directional lights fall on it, and it shades itself from the brightest of those. Meshes inside
+/// of it need a camera with a [`DepthPrepass`](bevy::core_pipeline::prepass::DepthPrepass), or they
+/// vanish behind all of the smoke in their line of sight.
 #[derive(Component, Clone, Debug, PartialEq, Reflect)]
 #[reflect(Component)]
 pub struct SmokeDrawing {
@@ -23,8 +30,14 @@ pub struct SmokeDrawing {
     /// none: from the lowest to the highest value on show, from zero for dye and
     /// speed, and as far to both sides of zero for views with negative values.
     pub range: Option<[f32; 2]>,
-    /// Colour of solid cells; default #8A8F98.
+    /// Colour of solid cells in 2D; default #8A8F98. In 3D they are not drawn.
     pub solid: Color,
+    /// What a metre of smoke at the end of the palette takes from the light in 3D, as the
+    /// extinction coefficient in 1/m: 0 or more (others count as 0); default 20.
+    pub extinction: f32,
+    /// Whether lights fall on the smoke in 3D; default true. Without, it shines in the colours of
+    /// its palette, as fire does.
+    pub lit: bool,
 }
 
 impl Default for SmokeDrawing {
@@ -35,6 +48,8 @@ impl Default for SmokeDrawing {
             signed_palette: DIVERGING,
             range: None,
             solid: Color::srgb_u8(0x8a, 0x8f, 0x98),
+            extinction: 20.0,
+            lit: true,
         }
     }
 }

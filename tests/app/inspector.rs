@@ -10,9 +10,10 @@ use bevy_fluid::inspector::{
     FluidInspector, FluidInspectorPlugin, FluidPanel, RestartRequested, SceneSize,
 };
 use bevy_fluid::render::{Selection, SmokeDrawing};
+use bevy_fluid::solver::cloth::ClothMesh;
 use bevy_fluid::solver::smoke::{Advection, Border, SmokeDomain, SmokeSettings};
 use bevy_fluid::solver::time_step::TimeStep;
-use bevy_fluid::{Fluid, Fluid2d, FluidPlugin, FluidSettings, Scene2d, Smoke2d};
+use bevy_fluid::{Cloth3d, Fluid, Fluid2d, FluidPlugin, FluidSettings, Scene2d, Smoke2d, Smoke3d};
 
 use crate::support;
 
@@ -371,6 +372,43 @@ fn smoke_is_tuned_resampled_and_cleared_from_the_panel() {
     assert_eq!(settings(&bench).border_y, Border::Open);
     bench.click("Clear");
     assert_eq!(total(&bench), 0.0);
+}
+
+#[test]
+fn smoke_and_cloth_alone_have_no_rows_of_water() {
+    let of_water = ["density iterations", "pressure solver", "Selected", "Plots"];
+    let mut bench = Bench::new();
+    assert!(of_water.iter().all(|row| bench.shows(row)), "nothing is there yet");
+    assert!(!bench.shows("wind x"));
+    let domain = SmokeDomain { min: Vec2::ZERO, size: Vec2::new(2.0, 1.0), cells: [20, 10, 1] };
+    let smoke = Smoke2d::new(domain, SmokeSettings::default(), 1).unwrap();
+    bench.app.world_mut().spawn(smoke);
+    bench.frames(3);
+    assert!(bench.shows("current time") && bench.shows("gravity y") && bench.shows("total dye"));
+    assert!(of_water.iter().all(|row| !bench.shows(row)), "{:?}", bench.texts);
+    assert!(!bench.shows("wind x"));
+    let mesh = ClothMesh::grid(Vec3::ZERO, 0.1 * Vec3::X, -0.1 * Vec3::Y, 3, 3).unwrap();
+    bench.app.world_mut().spawn(Cloth3d::new(mesh, 0.1).unwrap());
+    bench.frames(3);
+    assert!(of_water.iter().all(|row| !bench.shows(row)), "{:?}", bench.texts);
+    bench.enter("wind z", "2.5");
+    assert_eq!(bench.settings().wind, Vec3::new(0.0, 0.0, 2.5));
+    let fluid = support::spawn(&mut bench.app, &Scene2d::dam_break(6, 6));
+    bench.app.update();
+    bench.frames(3);
+    assert!(of_water.iter().all(|row| bench.shows(row)), "{fluid}");
+}
+
+#[test]
+fn smoke_in_space_says_how_it_meets_the_light() {
+    let mut bench = Bench::new();
+    let domain = SmokeDomain { min: Vec3::ZERO, size: Vec3::ONE, cells: [8; 3] };
+    let smoke = Smoke3d::new(domain, SmokeSettings::default(), 1).unwrap();
+    let entity = bench.app.world_mut().spawn(smoke).id();
+    bench.frames(3);
+    bench.click("falls on it");
+    let drawing = bench.app.world().get::<SmokeDrawing>(entity).unwrap();
+    assert!(!drawing.lit && bench.shows("extinction"));
 }
 
 #[test]

@@ -1,9 +1,12 @@
 use bevy::app::TaskPoolPlugin;
 use bevy::asset::{AssetApp, AssetPlugin};
 
+use bevy::asset::AssetEventSystems;
+
+use super::super::smoke_canvas::{Canvas, draw, forget};
 use super::super::smoke_drawing::insert_built_in;
 use super::*;
-use crate::palette::PaletteStop;
+use crate::palette::{Palette, PaletteStop};
 use crate::solver::sampling::{BoundaryShape, Fill};
 use crate::solver::smoke::{SmokeObstacle, SmokeSettings, SmokeView};
 
@@ -26,8 +29,11 @@ fn app() -> App {
         .init_asset::<Image>()
         .init_asset::<Mesh>()
         .init_asset::<Palette>()
-        .init_asset::<SmokeMaterial>()
-        .add_systems(PostUpdate, (forget, draw).chain().before(AssetEventSystems));
+        .init_asset::<FlatSmoke>()
+        .add_systems(
+            PostUpdate,
+            (forget::<Vec2, FlatSmoke>, draw::<Vec2, FlatSmoke>).chain().before(AssetEventSystems),
+        );
     insert_built_in(&mut app.world_mut().resource_mut::<Assets<Palette>>());
     app
 }
@@ -39,19 +45,19 @@ fn texels(image: &Image) -> Vec<[f32; 2]> {
     bytes.map(|texel| [number(&texel[..4]), number(&texel[4..])]).collect()
 }
 
-fn canvas(app: &App, entity: Entity) -> (&Canvas, &Image, &Image, &SmokeMaterial) {
+fn canvas(app: &App, entity: Entity) -> (&Canvas<Vec2, FlatSmoke>, &Image, &Image, &FlatSmoke) {
     let world = app.world();
-    let canvas = world.get::<Canvas>(entity).unwrap();
+    let canvas = world.get::<Canvas<Vec2, FlatSmoke>>(entity).unwrap();
     let image = |handle: &Handle<Image>| world.resource::<Assets<Image>>().get(handle).unwrap();
-    let material = world.resource::<Assets<SmokeMaterial>>().get(&canvas.material).unwrap();
+    let material = world.resource::<Assets<FlatSmoke>>().get(&canvas.material).unwrap();
     (canvas, image(&canvas.cells), image(&canvas.palette), material)
 }
 
 #[test]
 fn the_texture_holds_values_and_solid_cells() {
     let (smoke, drawing) = (smoke(), SmokeDrawing::default());
-    let mut image = cell_texture(smoke.domain());
-    let look = fill(&smoke, &drawing, image.data.as_mut().unwrap());
+    let mut image = FlatSmoke::texture(smoke.domain());
+    let look = FlatSmoke::fill(&smoke, &drawing, None, image.data.as_mut().unwrap());
     assert_eq!((image.width(), image.height()), (8, 4));
     let mut highest = 0.0f32;
     for (index, [value, solid]) in texels(&image).into_iter().enumerate() {
@@ -65,7 +71,7 @@ fn the_texture_holds_values_and_solid_cells() {
     }
     assert_eq!(look.ends, Vec4::new(0.0, highest, 0.0, 0.0));
     let still = SmokeDrawing { view: SmokeView::Vorticity, range: Some([-2.0, 3.0]), ..drawing };
-    let look = fill(&smoke, &still, image.data.as_mut().unwrap());
+    let look = FlatSmoke::fill(&smoke, &still, None, image.data.as_mut().unwrap());
     assert_eq!(look.ends, Vec4::new(-2.0, 3.0, 0.0, 0.0));
     assert!(texels(&image).iter().all(|texel| texel[0] == 0.0));
 }
@@ -76,9 +82,9 @@ fn a_domain_wider_than_a_texture_is_thinned() {
     let domain = SmokeDomain { min: Vec2::ZERO, size: Vec2::new(4098.0, 6.0), cells };
     let mut smoke = Smoke::new(domain, SmokeSettings::default(), 1).unwrap();
     smoke.fill_dye(0, |place| place.x.floor() + 10_000.0 * place.y.floor()).unwrap();
-    let mut image = cell_texture(&domain);
+    let mut image = FlatSmoke::texture(&domain);
     assert_eq!((image.width(), image.height()), (1366, 2));
-    fill(&smoke, &SmokeDrawing::default(), image.data.as_mut().unwrap());
+    FlatSmoke::fill(&smoke, &SmokeDrawing::default(), None, image.data.as_mut().unwrap());
     let texels = texels(&image);
     assert_eq!((texels[1][0], texels[1365][0]), (3.0, 4095.0));
     assert_eq!((texels[1366][0], texels[1367][0]), (30_000.0, 30_003.0));
@@ -86,7 +92,7 @@ fn a_domain_wider_than_a_texture_is_thinned() {
 
 #[test]
 fn the_rectangle_covers_the_domain_with_the_first_cell_at_the_textures_origin() {
-    let mesh = rectangle(smoke().domain());
+    let mesh = FlatSmoke::mesh(smoke().domain());
     let attribute = |id| mesh.attribute(id).unwrap().get_bytes().to_vec();
     let floats = |bytes: Vec<u8>| -> Vec<f32> {
         bytes.chunks(4).map(|it| f32::from_le_bytes(it.try_into().unwrap())).collect()
@@ -174,5 +180,5 @@ fn an_entity_that_loses_its_smoke_is_not_drawn_any_more() {
     app.world_mut().entity_mut(entity).remove::<Smoke<Vec2>>();
     app.update();
     let entity = app.world().entity(entity);
-    assert!(!entity.contains::<Mesh2d>() && !entity.contains::<Canvas>());
+    assert!(!entity.contains::<Mesh2d>() && !entity.contains::<Canvas<Vec2, FlatSmoke>>());
 }
