@@ -4,6 +4,7 @@ mod blocks;
 pub mod boundary;
 pub mod cloth;
 pub mod companions;
+mod compiled;
 pub(crate) mod coupling;
 mod dispatch;
 pub mod drain;

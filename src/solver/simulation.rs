@@ -15,6 +15,12 @@ use super::sph::{FluidWorld, RemovedParticle, Signal, signal_speed};
 use super::time_step::TimeStep;
 use super::vector::Vector;
 
+#[cfg(feature = "scene")]
+mod file;
+
+#[cfg(feature = "scene")]
+pub use file::StateFile;
+
 /// A body of fluid.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
@@ -153,6 +159,11 @@ impl<V: Vector> Simulation<V> {
     /// # Errors
     /// [`FluidError::Parameter`] for the first value of the scene out of range.
     pub fn from_scene(scene: &Scene<V>) -> Result<Self, FluidError> {
+        V::open(scene)
+    }
+
+    /// What [`Simulation::from_scene`] does.
+    pub(super) fn open(scene: &Scene<V>) -> Result<Self, FluidError> {
         scene.validate()?;
         let mut simulation = Self::new(scene.settings(), scene.time_step)?;
         for (index, fluid) in scene.fluids.iter().enumerate() {
@@ -332,6 +343,15 @@ impl<V: Vector> Simulation<V> {
     /// is out of range, and [`FluidError::UnknownBody`] for a source of a body
     /// that is not there; nothing is done then.
     pub fn step(&mut self, dt: f32, threads: Threads) -> Result<Vec<RemovedParticle>, FluidError> {
+        V::advance(self, dt, threads)
+    }
+
+    /// What [`Simulation::step`] does.
+    pub(super) fn advance(
+        &mut self,
+        dt: f32,
+        threads: Threads,
+    ) -> Result<Vec<RemovedParticle>, FluidError> {
         super::time_step::check_step("time_step", dt)?;
         self.check_sources()?;
         for (index, source) in self.emitters.iter().enumerate() {
@@ -381,6 +401,11 @@ impl<V: Vector> Simulation<V> {
 
     /// Everything that the next step reads.
     pub fn state(&mut self) -> SimulationState<V> {
+        V::save(self)
+    }
+
+    /// What [`Simulation::state`] does.
+    pub(super) fn save(&mut self) -> SimulationState<V> {
         self.pull();
         let settings = self.world.settings().clone();
         SimulationState {
@@ -411,6 +436,11 @@ impl<V: Vector> Simulation<V> {
     /// # Errors
     /// [`FluidError::Parameter`] if a setting or a body of the state is out of range.
     pub fn from_state(state: SimulationState<V>) -> Result<Self, FluidError> {
+        V::resume(state)
+    }
+
+    /// What [`Simulation::from_state`] does.
+    pub(super) fn resume(state: SimulationState<V>) -> Result<Self, FluidError> {
         let settings = WorldSettings {
             gravity: state.gravity,
             particle_radius: state.particle_radius,

@@ -5,6 +5,7 @@ use core::ops::{Add, AddAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use bevy_math::{Vec2, Vec3};
 
+use super::compiled::Compiled;
 use super::lanes::Lanes;
 
 mod sealed {
@@ -19,6 +20,7 @@ mod sealed {
 /// concrete for two and three dimensions inside this crate.
 pub trait Vector:
     sealed::Sealed
+    + Compiled
     + Lanes
     + Copy
     + Debug

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bevy_fluid::frames::write_whole;
-use bevy_fluid::solver::simulation::{Simulation, SimulationState};
+use bevy_fluid::solver::simulation::{Simulation, SimulationState, StateFile};
 use bevy_fluid::solver::vector::Vector;
+use ron::value::RawValue;
 use serde::{Deserialize, Serialize};
 
 use super::error::RunError;
 use super::options::Options;
-use super::start::StateFile;
 
 /// Name of the file.
 const NAME: &str = "resume.ron";
@@ -23,14 +23,28 @@ const DEFAULT_PAUSE: f64 = 60.0;
 pub struct Saved {
     /// The scene of the run in RON, overrides included.
     pub scene: String,
-    /// Where it was.
-    pub state: StateFile,
+    /// Where it was, the text of a state's file.
+    state: Box<RawValue>,
 }
 
 impl Saved {
     /// The file's place in a folder.
     pub fn path(folder: &Path) -> PathBuf {
         folder.join(NAME)
+    }
+
+    /// Reads the text of the file at `path`.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, RunError> {
+        ron::from_str(text).map_err(|error| {
+            let (start, code) = (error.span.start, error.code);
+            RunError::input(format!("{}:{}:{}: {code}", path.display(), start.line, start.col))
+        })
+    }
+
+    /// Where the run was; `path` is the file's name in errors.
+    pub fn state(&self, path: &Path) -> Result<StateFile, RunError> {
+        let file = path.display().to_string();
+        StateFile::parse(&file, self.state.get_ron()).map_err(RunError::input)
     }
 }
 
@@ -72,8 +86,11 @@ impl Checkpoint {
     where
         StateFile: From<SimulationState<V>>,
     {
-        let state = StateFile::from(simulation.state());
-        let text = ron::to_string(&Saved { scene: self.scene.clone(), state });
+        let text = StateFile::from(simulation.state()).to_ron();
+        let text = text.and_then(|text| {
+            let state = RawValue::from_boxed_ron(text.into()).map_err(ron::Error::from)?;
+            ron::to_string(&Saved { scene: self.scene.clone(), state })
+        });
         let text = text.map_err(|error| RunError::output_file(&self.path, error))?;
         write_whole(&self.path, text.as_bytes())
             .map_err(|error| RunError::output_file(&self.path, error))

@@ -2,31 +2,13 @@
 
 use std::str::FromStr;
 
-use bevy_fluid::Dimension;
-use bevy_fluid::solver::cloth::collision::ColliderShape;
-use bevy_fluid::solver::cloth::scene::{ClothShape, SceneCloth, SceneCollider};
-use bevy_fluid::solver::cloth::{ClothScheme, ClothSettings, Inversion, Tethers};
-use bevy_fluid::solver::fan::Fan;
-use bevy_fluid::solver::periodic::Periodic;
-use bevy_fluid::solver::sampling::{BoundaryShape, Fill, FluidShape, MeshSource};
-use bevy_fluid::solver::scene::{Scene, SceneBoundary, SceneFluid};
-use bevy_fluid::solver::settings::{
-    DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, NegativePressure, PressureSolver,
-    WcsphSettings,
-};
-use bevy_fluid::solver::smoke::scene::SceneSmoke;
-use bevy_fluid::solver::smoke::{
-    Advection, Border, SmokeDomain, SmokePressure, SmokeScheme, SmokeSettings, SmokeSource,
-    Splitting, TotalDye, Walls,
-};
-use bevy_fluid::solver::time_step::TimeStep;
+use bevy_fluid::solver::scene::{SceneFile, scene_types};
 use bevy_reflect::enums::VariantInfo;
 use bevy_reflect::serde::TypedReflectDeserializer;
 use bevy_reflect::{
-    ParsedPath, PartialReflect, Reflect, ReflectDeserialize, ReflectFromReflect, ReflectPath,
-    ReflectRef, TypeInfo, TypeRegistry,
+    ParsedPath, PartialReflect, Reflect, ReflectFromReflect, ReflectPath, ReflectRef, TypeInfo,
+    TypeRegistry,
 };
-use serde::de::DeserializeOwned;
 
 /// A field of a scene and the value it is to have.
 #[derive(Clone, Debug)]
@@ -51,69 +33,14 @@ impl FromStr for Override {
 /// Overrides fields of a scene, one after the other, without a look at ranges.
 ///
 /// The error names the path, the value and what could stand there.
-pub fn apply<V>(scene: &mut Scene<V>, overrides: &[Override]) -> Result<(), String>
-where
-    V: Dimension + DeserializeOwned,
-{
-    let registry = registry::<V>();
+pub fn apply(scene: &mut SceneFile, overrides: &[Override]) -> Result<(), String> {
+    let registry = scene_types();
     for Override { path, value } in overrides {
-        let set = field(scene, path).and_then(|field| replace(field, value, &registry));
+        let set =
+            field(scene.as_reflect_mut(), path).and_then(|field| replace(field, value, &registry));
         set.map_err(|reason| format!("--set {path}={value}: {reason}"))?;
     }
     Ok(())
-}
-
-/// The types of a scene, each read as serde reads it in a scene file.
-fn registry<V: Dimension + DeserializeOwned>() -> TypeRegistry {
-    let mut registry = TypeRegistry::default();
-    registry.register::<Scene<V>>();
-    macro_rules! read_by_serde {
-        ($($type:ty),* $(,)?) => {
-            $(
-                registry.register::<$type>();
-                registry.register_type_data::<$type, ReflectDeserialize>();
-            )*
-        };
-    }
-    read_by_serde!(
-        SceneFluid<V>,
-        SceneBoundary<V>,
-        FluidShape<V>,
-        BoundaryShape<V>,
-        Fill,
-        MeshSource,
-        FluidMaterial,
-        DfsphSettings,
-        PressureSolver,
-        FluidMethod,
-        WcsphSettings,
-        EquationOfState,
-        NegativePressure,
-        Periodic,
-        TimeStep,
-        [u32; 3],
-        SceneCloth<V>,
-        ClothShape<V>,
-        ClothSettings,
-        ClothScheme,
-        Tethers,
-        Inversion,
-        SceneCollider<V>,
-        ColliderShape<V>,
-        Fan<V>,
-        SceneSmoke<V>,
-        SmokeDomain<V>,
-        SmokeSettings,
-        SmokeSource<V>,
-        SmokeScheme,
-        SmokePressure,
-        Advection,
-        Splitting,
-        TotalDye,
-        Walls,
-        Border,
-    );
-    registry
 }
 
 /// The field that a path leads to.

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use bevy_fluid::frames::{check_writable, write_whole};
 use bevy_fluid::solver::parallel::Threads;
-use bevy_fluid::solver::simulation::{Simulation, SimulationState};
+use bevy_fluid::solver::simulation::{Simulation, SimulationState, StateFile};
 use bevy_fluid::solver::vector::Vector;
 use bevy_tasks::{TaskPool, TaskPoolBuilder};
 
@@ -18,7 +18,7 @@ use super::interrupt;
 use super::options::Options;
 use super::progress::{End, Progress};
 use super::record::step_line;
-use super::start::{Beginning, StateFile};
+use super::start::Beginning;
 
 /// Runs a simulation to the end that the options name.
 pub fn run<V: Vector>(beginning: Beginning<V>, options: &Options) -> Result<(), RunError>
@@ -72,8 +72,8 @@ where
     let closing = progress.finish(&simulation);
 
     if let Some(path) = &options.save {
-        let state = StateFile::from(simulation.state());
-        let text = ron::to_string(&state).map_err(|error| RunError::output_file(path, error))?;
+        let text = StateFile::from(simulation.state()).to_ron();
+        let text = text.map_err(|error| RunError::output_file(path, error))?;
         write_whole(path, text.as_bytes()).map_err(|error| RunError::output_file(path, error))?;
     }
     if let Some(frames) = frames {

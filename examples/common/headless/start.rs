@@ -2,14 +2,11 @@
 
 use std::path::Path;
 
-use bevy_fluid::Dimension;
 use bevy_fluid::solver::sampling::TriangleMesh;
 use bevy_fluid::solver::scene::{Scene, SceneFile};
-use bevy_fluid::solver::simulation::{Simulation, SimulationState};
+use bevy_fluid::solver::simulation::{Simulation, SimulationState, StateFile};
 use bevy_fluid::solver::vector::Vector;
 use bevy_math::{Vec2, Vec3};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 use super::checkpoint::Saved;
 use super::error::RunError;
@@ -34,49 +31,12 @@ pub struct Beginning<V: Vector> {
     pub scene: Option<String>,
 }
 
-/// A saved state in a file. RON, as scenes are: it reads back every number bit
-/// for bit, those that are not finite too.
-#[derive(Serialize, Deserialize)]
-pub enum StateFile {
-    /// In the plane.
-    State2d(SimulationState<Vec2>),
-    /// In space.
-    State3d(SimulationState<Vec3>),
-}
-
-impl From<SimulationState<Vec2>> for StateFile {
-    fn from(state: SimulationState<Vec2>) -> Self {
-        Self::State2d(state)
-    }
-}
-
-impl From<SimulationState<Vec3>> for StateFile {
-    fn from(state: SimulationState<Vec3>) -> Self {
-        Self::State3d(state)
-    }
-}
-
-impl TryFrom<StateFile> for SimulationState<Vec2> {
-    type Error = ();
-
-    fn try_from(file: StateFile) -> Result<Self, ()> {
-        if let StateFile::State2d(state) = file { Ok(state) } else { Err(()) }
-    }
-}
-
-impl TryFrom<StateFile> for SimulationState<Vec3> {
-    type Error = ();
-
-    fn try_from(file: StateFile) -> Result<Self, ()> {
-        if let StateFile::State3d(state) = file { Ok(state) } else { Err(()) }
-    }
-}
-
 impl Start {
     /// Reads what the options name.
     pub fn open(options: &Options) -> Result<Self, RunError> {
         if let Some(path) = &options.load {
-            return match parse(path)? {
+            let file = StateFile::parse(&path.display().to_string(), &read(path)?);
+            return match file.map_err(RunError::input)? {
                 StateFile::State2d(state) => loaded(path, state).map(Self::Plane),
                 StateFile::State3d(state) => loaded(path, state).map(Self::Space),
             };
@@ -86,9 +46,12 @@ impl Start {
         };
         let text = read(path)?;
         let file = path.display().to_string();
-        match SceneFile::parse(&file, &text).map_err(RunError::input)? {
-            SceneFile::Scene2d(scene) => build(scene, path, options).map(Self::Plane),
-            SceneFile::Scene3d(scene) => build(scene, path, options).map(Self::Space),
+        let mut scene = SceneFile::parse(&file, &text).map_err(RunError::input)?;
+        overrides::apply(&mut scene, &options.overrides).map_err(RunError::input)?;
+        let text = scene.to_ron().map_err(RunError::input)?;
+        match scene {
+            SceneFile::Scene2d(scene) => build(scene, text, path, options).map(Self::Plane),
+            SceneFile::Scene3d(scene) => build(scene, text, path, options).map(Self::Space),
         }
     }
 }
@@ -96,14 +59,6 @@ impl Start {
 /// Reads a text file that the user named.
 fn read(path: &Path) -> Result<String, RunError> {
     std::fs::read_to_string(path).map_err(|error| RunError::input_file("read", path, error))
-}
-
-/// Reads RON, a saved state or what holds one.
-fn parse<T: DeserializeOwned>(path: &Path) -> Result<T, RunError> {
-    ron::from_str(&read(path)?).map_err(|error| {
-        let (start, code) = (error.span.start, error.code);
-        RunError::input(format!("{}:{}:{}: {code}", path.display(), start.line, start.col))
-    })
 }
 
 /// The simulation of a saved state.
@@ -117,14 +72,16 @@ fn loaded<V: Vector>(path: &Path, state: SimulationState<V>) -> Result<Beginning
     Ok(Beginning { first: restore(path, state)?, resumed: None, scene: None })
 }
 
-/// A run of a scene with the overrides of the command line.
-fn build<V>(mut scene: Scene<V>, path: &Path, options: &Options) -> Result<Beginning<V>, RunError>
+/// A run of a scene whose `text` has the overrides of the command line.
+fn build<V: Vector>(
+    mut scene: Scene<V>,
+    text: String,
+    path: &Path,
+    options: &Options,
+) -> Result<Beginning<V>, RunError>
 where
-    V: Dimension + Serialize + DeserializeOwned,
     SimulationState<V>: TryFrom<StateFile>,
 {
-    overrides::apply(&mut scene, &options.overrides).map_err(RunError::input)?;
-    let text = ron::to_string(&scene).map_err(RunError::input)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     scene.load_meshes(|mesh| read_mesh(&folder.join(mesh)))?;
     let first = Simulation::from_scene(&scene).map_err(|error| {
@@ -153,8 +110,8 @@ where
     if !path.exists() {
         return Ok(None);
     }
-    let saved: Saved = parse(path)?;
-    match SimulationState::try_from(saved.state) {
+    let saved = Saved::parse(path, &read(path)?)?;
+    match SimulationState::try_from(saved.state(path)?) {
         Ok(state) if saved.scene == scene => restore(path, state).map(Some),
         _ => Err(RunError::input(format!(
             "{}: a run of another scene, or with another --set, was interrupted there",

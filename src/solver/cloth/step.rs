@@ -92,6 +92,15 @@ impl<V: Vector> Cloth<V> {
     /// [`FluidError::Parameter`] if `dt`, the surroundings or anything that was
     /// changed since the last step is out of range; nothing is done then.
     pub fn step(&mut self, dt: f32, around: &Surroundings<V>) -> Result<(), FluidError> {
+        V::move_cloth(self, dt, around)
+    }
+
+    /// What [`Cloth::step`] does.
+    pub(in crate::solver) fn move_freely(
+        &mut self,
+        dt: f32,
+        around: &Surroundings<V>,
+    ) -> Result<(), FluidError> {
         self.step_under(dt, around, None)
     }
 

@@ -49,6 +49,16 @@ impl<V: Vector> Smoke<V> {
         fans: &[Fan<V>],
         threads: Threads,
     ) -> Result<(), FluidError> {
+        V::advance_smoke(self, elapsed, fans, threads)
+    }
+
+    /// What [`Smoke::advance_with`] does.
+    pub(in crate::solver) fn catch_up(
+        &mut self,
+        elapsed: f32,
+        fans: &[Fan<V>],
+        threads: Threads,
+    ) -> Result<(), FluidError> {
         Fan::validate_all(fans)?;
         if !(0.0..=1.0).contains(&elapsed) {
             return Err(FluidError::parameter("elapsed", elapsed, "0 s to 1 s"));
@@ -73,6 +83,15 @@ impl<V: Vector> Smoke<V> {
     /// # Errors
     /// [`FluidError::Parameter`] if `dt` is not within 1e-6 s to 1 s; nothing is done.
     pub fn step(&mut self, dt: f32, threads: Threads) -> Result<(), FluidError> {
+        V::step_smoke(self, dt, threads)
+    }
+
+    /// What [`Smoke::step`] does.
+    pub(in crate::solver) fn run_stages(
+        &mut self,
+        dt: f32,
+        threads: Threads,
+    ) -> Result<(), FluidError> {
         self.begin_step(dt)?;
         self.apply_forces(threads);
         self.project(threads);

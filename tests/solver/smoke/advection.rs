@@ -43,6 +43,7 @@ fn plain_advection_is_of_first_and_maccormack_of_second_order() {
         let errors = [32, 64, 128].map(|cells| translation_error(cells, advection));
         for pair in errors.windows(2) {
             let order = (pair[0] / pair[1]).log2();
+            println!("{advection:?}: order {order}");
             assert!(order >= least, "{advection:?}: order {order}, errors {errors:?}");
         }
     }
