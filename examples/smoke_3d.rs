@@ -72,7 +72,7 @@ fn setup(
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
     commands.spawn((
-        Transform::from_translation(MIDDLE + Vec3::new(1.1, 0.5, 2.2)),
+        Transform::from_translation(MIDDLE + Vec3::new(0.85, 0.35, 1.7)),
         PanOrbitCamera {
             focus: MIDDLE,
             zoom_lower_limit: 0.1,

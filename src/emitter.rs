@@ -47,6 +47,13 @@ impl<V: Dimension> FluidEmitterOf<V> {
 #[require(Transform)]
 pub struct FluidDrainOf<V: Dimension>(pub DrainShape<V>);
 
+impl<V: Dimension> FluidDrainOf<V> {
+    /// A drain of this shape around its entity.
+    pub fn new(shape: DrainShape<V>) -> Self {
+        Self(shape)
+    }
+}
+
 /// A source's settings where its entity is.
 fn placed<V: Dimension>(
     settings: &EmitterSettings<V>,

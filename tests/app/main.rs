@@ -10,5 +10,6 @@ mod lifecycle;
 mod readme;
 mod scenes;
 mod smoke;
+mod sources_and_fans;
 mod support;
 mod world;
