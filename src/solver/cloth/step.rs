@@ -124,8 +124,8 @@ impl<V: Vector> Cloth<V> {
             self.work.size = extent(&self.rest_positions);
             self.work.contacts.forget();
             self.share_out();
-            let Work { hinges, plan, .. } = &mut self.work;
-            hinges.rebuild(&self.rest_positions, &self.constraints, &self.triangles);
+            let (rest, constraints) = (&self.rest_positions, &self.constraints);
+            self.work.hinges.rebuild(rest, constraints, &self.triangles);
             if V::DIM == 2 {
                 let Work { corners, plan, .. } = &mut self.work;
                 corners.rebuild(&self.rest_positions, &self.triangles, &plan.slot);
