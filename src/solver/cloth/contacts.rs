@@ -55,7 +55,7 @@ impl<V: Vector> Contacts<V> {
     ) {
         let ClothSettings { thickness, self_thickness, friction, .. } = *settings;
         let contact = Contact { thickness, friction, h, left };
-        self.collide(body, around, contact);
+        self.collide(body, around, contact, true);
         if self_thickness == 0.0 {
             return;
         }
@@ -64,15 +64,21 @@ impl<V: Vector> Contacts<V> {
         // Layers that lie on each other hand on what they lie on.
         for round in 0..MOST_TOUCH_ROUNDS {
             let depth = self.layers.keep_apart(&self.parts, body, touch, round == 0);
-            self.collide(body, around, contact);
+            self.collide(body, around, contact, false);
             if round + 1 >= TOUCH_ROUNDS && depth < TOUCH_DEPTH {
                 break;
             }
         }
     }
 
-    /// Keeps the particles and what is between them out of all colliders.
-    fn collide(&mut self, body: &mut impl Body<V>, around: &Surroundings<V>, contact: Contact) {
+    /// Keeps the particles out of all colliders, and what is `between` them.
+    fn collide(
+        &mut self,
+        body: &mut impl Body<V>,
+        around: &Surroundings<V>,
+        contact: Contact,
+        between: bool,
+    ) {
         if around.colliders.is_empty() {
             return;
         }
@@ -84,7 +90,7 @@ impl<V: Vector> Contacts<V> {
         }
         let bounds = ((low + high) * 0.5, 0.5 * (high - low).length());
         for collider in around.colliders {
-            if collide(body, collider, contact, bounds) {
+            if collide(body, collider, contact, bounds) && between {
                 collide_parts(body, &self.parts, &mut self.outlook, collider, contact);
                 // What was moved there may have come into another face.
                 collide(body, collider, contact, bounds);
