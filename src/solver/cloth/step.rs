@@ -5,15 +5,13 @@ use core::time::Duration;
 use bevy_platform::time::Instant;
 
 use super::bending::Hinges;
-use super::collision::{Body, Contact, collide};
-use super::edges::{Outlook, collide_parts};
+use super::collision::Body;
+use super::contacts::Contacts;
 use super::ibds::{self, Particles};
 use super::inversion::Corners;
 use super::kernels::{self, Components};
-use super::parts::Parts;
 use super::pins::Held;
 use super::plan::{Plan, vector};
-use super::self_collision::{Layers, Touch};
 use super::state::{check_constraints, check_finite};
 use super::tethers::{TetherSet, reach};
 use super::topology::extent;
@@ -31,15 +29,6 @@ const ROUNDING: f32 = 1e-3;
 
 /// Time in seconds in which the difference to a changed stiffness falls to 1/e.
 const EASING: f32 = 0.1;
-
-/// Rounds over layers and colliders in a substep.
-const TOUCH_ROUNDS: u32 = 3;
-
-/// The same while layers come too near.
-const MOST_TOUCH_ROUNDS: u32 = 20;
-
-/// Fraction of the thickness by which layers may be too near.
-const TOUCH_DEPTH: f32 = 0.5;
 
 /// Rounds of sweeps in a substep while the cloth is stretched.
 const MOST_ROUNDS: f32 = 6.0;
@@ -59,9 +48,7 @@ pub(super) struct Work<V> {
     pub size: f32,
     corners: Corners,
     hinges: Hinges,
-    parts: Parts<V>,
-    layers: Layers<V>,
-    outlook: Outlook<V>,
+    contacts: Contacts<V>,
     /// The settings with the stiffnesses in effect.
     settings: ClothSettings,
     held_particles: Vec<u32>,
@@ -154,10 +141,10 @@ impl<V: Vector> Cloth<V> {
         if self.stale {
             self.work.plan.rebuild::<V>(count, self.grid, &self.constraints);
             self.work.size = extent(&self.rest_positions);
-            self.work.parts.forget();
+            self.work.contacts.forget();
             self.share_out();
-            let hinges = &mut self.work.hinges;
-            hinges.rebuild(&self.rest_positions, &self.constraints, &self.triangles);
+            let (rest, constraints) = (&self.rest_positions, &self.constraints);
+            self.work.hinges.rebuild(rest, constraints, &self.triangles);
             if V::DIM == 2 {
                 let Work { corners, plan, .. } = &mut self.work;
                 corners.rebuild(&self.rest_positions, &self.triangles, &plan.slot);
@@ -287,12 +274,10 @@ impl<V: Vector> Cloth<V> {
         let Work { plan, settings, hinges, components, .. } = &mut self.work;
         plan.prepare(&self.constraints, settings, substeps.h);
         hinges.place(&plan.slot);
-        let rigidity = settings.bend_stiffness;
-        hinges.prepare::<V>(&self.constraints, components, rigidity, substeps.h);
+        hinges.prepare::<V>(&self.constraints, components, settings.bend_stiffness, substeps.h);
         let untangle = V::DIM == 2 && self.settings.inversion == Inversion::Untangle;
         self.add_time(ClothStage::Forces, begin.elapsed());
-        self.prepare_parts(true, substeps.around);
-        let ClothSettings { thickness, self_thickness, friction, .. } = self.settings;
+        self.prepare_contacts(true, substeps.around);
         let h = substeps.h;
         let gravity = (substeps.around.gravity * (h * h)).to_array();
         let longest = self.fastest() * h;
@@ -309,9 +294,7 @@ impl<V: Vector> Cloth<V> {
                 }
             }
             let flown = Instant::now();
-            if rigidity > 0.0 {
-                work.hinges.straighten::<V>(components);
-            }
+            work.hinges.straighten::<V>(components);
             let iterations = self.settings.iterations;
             let more = match self.settings.strain_limit {
                 limit if limit > 0.0 => {
@@ -335,10 +318,7 @@ impl<V: Vector> Cloth<V> {
             }
             let solved = Instant::now();
             let left = (substeps.count - 1 - substep) as f32 * h;
-            let contact = Contact { thickness, friction, h, left };
-            let Work { parts, layers, outlook, .. } = work;
-            let cloth = (&*parts, layers, outlook);
-            touch_all(components, cloth, self_thickness, substeps.around, contact);
+            work.contacts.resolve(components, &self.settings, substeps.around, [h, left]);
             let collided = Instant::now();
             advance::<V>(components);
             let stages = [
@@ -354,18 +334,15 @@ impl<V: Vector> Cloth<V> {
         self.add_time(ClothStage::Integrate, begin.elapsed());
     }
 
-    /// Prepares for contacts of triangles and threads, where there may be any.
-    fn prepare_parts(&mut self, by_slot: bool, around: &Surroundings<V>) {
-        if self.settings.self_thickness == 0.0 && around.colliders.is_empty() {
-            return;
+    /// Prepares for what touches, with the particles in the slots of the plan or
+    /// in their own order.
+    fn prepare_contacts(&mut self, by_slot: bool, around: &Surroundings<V>) {
+        if self.settings.self_thickness > 0.0 || !around.colliders.is_empty() {
+            let Work { contacts, plan, .. } = &mut self.work;
+            let slot = by_slot.then_some(&plan.slot[..]);
+            let slots = if by_slot { plan.slots } else { self.positions.len() };
+            contacts.update(&self.rest_positions, &self.constraints, &self.triangles, slot, slots);
         }
-        let Work { parts, layers, plan, .. } = &mut self.work;
-        let (slot, slots) = match by_slot {
-            true => (Some(&plan.slot[..]), plan.slots),
-            false => (None, self.positions.len()),
-        };
-        parts.update(&self.rest_positions, &self.constraints, &self.triangles, slot, slots);
-        layers.forget();
     }
 
     /// Brings the particles into the slots of the plan.
@@ -442,15 +419,13 @@ impl<V: Vector> Cloth<V> {
         let Work { particles, settings, hinges, .. } = &mut self.work;
         hinges.place_in_order();
         hinges.prepare(&self.constraints, particles, settings.bend_stiffness, h);
-        self.prepare_parts(false, substeps.around);
-        let ClothSettings { thickness, self_thickness, friction, .. } = self.settings;
+        self.prepare_contacts(false, substeps.around);
         let half = substeps.around.gravity * (0.5 * h);
         let part = 1.0 / substeps.count as f32;
         let longest = self.fastest() * h;
         for substep in 0..substeps.count {
             let begin = Instant::now();
-            let Work { particles, held, settings, hinges, parts, layers, outlook, .. } =
-                &mut self.work;
+            let Work { particles, held, settings, hinges, contacts, .. } = &mut self.work;
             let Particles { u, v, .. } = particles;
             for (u, &mut v) in u.iter_mut().zip(v) {
                 *u = (v * substeps.kept + half) * h;
@@ -467,9 +442,7 @@ impl<V: Vector> Cloth<V> {
                 ibds::accurate_displacements(particles, constraints, hinges, settings, h);
             let solved = Instant::now();
             let left = (substeps.count - 1 - substep) as f32 * h;
-            let contact = Contact { thickness, friction, h, left };
-            let cloth = (&*parts, &mut *layers, &mut *outlook);
-            touch_all(particles, cloth, self_thickness, substeps.around, contact);
+            contacts.resolve(particles, &self.settings, substeps.around, [h, left]);
             let collided = Instant::now();
             let Particles { x, u, v, w } = particles;
             for (((x, u), v), &w) in x.iter_mut().zip(&*u).zip(v).zip(&*w) {
@@ -500,54 +473,4 @@ fn fly<V: Vector>(components: &mut Components, gravity: [f32; 3], kept: f32, lon
 
 fn advance<V: Vector>(components: &mut Components) {
     if V::DIM == 2 { components.advance::<2>() } else { components.advance::<3>() }
-}
-
-/// Keeps the particles out of all colliders, and layers apart.
-fn touch_all<V: Vector>(
-    body: &mut impl Body<V>,
-    (parts, layers, outlook): (&Parts<V>, &mut Layers<V>, &mut Outlook<V>),
-    self_thickness: f32,
-    around: &Surroundings<V>,
-    contact: Contact,
-) {
-    collide_all(body, parts, outlook, around, contact);
-    if self_thickness > 0.0 {
-        let touch = Touch { thickness: self_thickness, friction: contact.friction };
-        layers.find(parts, body, touch);
-        // Layers that lie on each other hand on what they lie on.
-        for round in 0..MOST_TOUCH_ROUNDS {
-            let depth = layers.keep_apart(parts, body, touch, round == 0);
-            collide_all(body, parts, outlook, around, contact);
-            if round + 1 >= TOUCH_ROUNDS && depth < TOUCH_DEPTH {
-                break;
-            }
-        }
-    }
-}
-
-/// Keeps the particles and what is between them out of all colliders.
-fn collide_all<V: Vector>(
-    body: &mut impl Body<V>,
-    parts: &Parts<V>,
-    outlook: &mut Outlook<V>,
-    around: &Surroundings<V>,
-    contact: Contact,
-) {
-    if around.colliders.is_empty() {
-        return;
-    }
-    let first = body.position(0) + body.displacement(0);
-    let (mut low, mut high) = (first, first);
-    for index in 1..body.count() {
-        let end = body.position(index) + body.displacement(index);
-        (low, high) = (low.min(end), high.max(end));
-    }
-    let bounds = ((low + high) * 0.5, 0.5 * (high - low).length());
-    for collider in around.colliders {
-        if collide(body, collider, contact, bounds) {
-            collide_parts(body, parts, outlook, collider, contact);
-            // What was moved there may have come into another face.
-            collide(body, collider, contact, bounds);
-        }
-    }
 }
