@@ -15,7 +15,7 @@ use super::plan::{Plan, vector};
 use super::state::{check_constraints, check_finite};
 use super::tethers::{TetherSet, reach};
 use super::topology::extent;
-use super::wind::{Air, area_vector};
+use super::wind::{Air, Face, Faces, area_vector};
 use super::{
     Cloth, ClothLoad, ClothScheme, ClothSettings, ClothStage, ClothStats, ConstraintKind,
     Inversion, Surroundings, Tethers,
@@ -59,6 +59,8 @@ pub(super) struct Work<V> {
     pub inverse: Vec<f32>,
     /// Part of each particle that one of its faces has.
     faces: Vec<f32>,
+    /// Changes of the velocities by the air.
+    changes: Vec<V>,
 }
 
 /// The substeps of a step.
@@ -225,38 +227,54 @@ impl<V: Vector> Cloth<V> {
         if !air.acts() || self.settings.scheme == ClothScheme::Reference {
             return;
         }
-        let Work { inverse, faces, .. } = &self.work;
-        let (x, v, masses) = (&self.positions, &mut self.velocities, &self.masses);
-        // Each face has the mass of its corners' shares, and each corner moves
-        // with it, its own share being light.
-        let mut push = |corners: &[u32], normal: V| {
-            let each = 1.0 / corners.len() as f32;
+        let Work { inverse, faces, changes, .. } = &mut self.work;
+        let (x, v, masses) = (&self.positions, &self.velocities, &self.masses);
+        // All faces start from the same velocities: none waits for another.
+        changes.clear();
+        changes.resize(x.len(), V::ZERO);
+        let mut blown = Faces::default();
+        let mut blow = |blown: &mut Faces| {
+            air.blow(blown);
+            for (corners, change) in blown.drain::<V>() {
+                // Each corner moves with the face, its own share being light.
+                for &corner in &corners[..V::DIM] {
+                    changes[corner as usize] += change * faces[corner as usize];
+                }
+            }
+        };
+        let mut push = |corners: [u32; 3], normal: V| {
+            // A face has the mass of its corners' shares.
+            let each = 1.0 / V::DIM as f32;
             let (mut middle, mut velocity, mut mass) = (V::ZERO, V::ZERO, 0.0);
-            for &corner in corners {
+            for &corner in &corners[..V::DIM] {
                 middle += x[corner as usize] * each;
                 velocity += v[corner as usize] * each;
                 mass += masses[corner as usize] * faces[corner as usize];
             }
-            let change = air.change(around.flow.at(middle), velocity, normal, mass);
-            for &corner in corners {
-                let corner = corner as usize;
-                if inverse[corner] > 0.0 {
-                    v[corner] += change * faces[corner];
-                }
+            let velocity = around.flow.at(middle) - velocity;
+            blown.add(&Face { corners, normal, velocity, mass });
+            if blown.is_full() {
+                blow(&mut blown);
             }
         };
         if V::DIM == 3 {
             for triangle in &self.triangles {
                 let [a, b, c] = triangle.map(|corner| x[corner as usize]);
-                push(triangle, area_vector(b - a, c - a));
+                push(*triangle, area_vector(b - a, c - a));
             }
         } else {
             for constraint in &self.constraints {
                 if constraint.kind == ConstraintKind::Stretch {
-                    let ends = [constraint.a, constraint.b];
+                    let ends = [constraint.a, constraint.b, constraint.b];
                     let edge = x[ends[1] as usize] - x[ends[0] as usize];
-                    push(&ends, area_vector(edge, edge));
+                    push(ends, area_vector(edge, edge));
                 }
+            }
+        }
+        blow(&mut blown);
+        for ((v, &change), &w) in self.velocities.iter_mut().zip(&*changes).zip(&*inverse) {
+            if w > 0.0 {
+                *v += change;
             }
         }
     }
@@ -272,7 +290,7 @@ impl<V: Vector> Cloth<V> {
         let tether_slack =
             self.settings.tether_slack + 1.0 / self.work.settings.stretch_stiffness.max(1e-6) - 1.0;
         let Work { plan, settings, hinges, components, .. } = &mut self.work;
-        plan.prepare(&self.constraints, settings, substeps.h);
+        plan.prepare(&self.constraints, &components.w, settings, substeps.h);
         hinges.place(&plan.slot);
         hinges.prepare::<V>(&self.constraints, components, settings.bend_stiffness, substeps.h);
         let untangle = V::DIM == 2 && self.settings.inversion == Inversion::Untangle;
@@ -282,6 +300,7 @@ impl<V: Vector> Cloth<V> {
         let gravity = (substeps.around.gravity * (h * h)).to_array();
         let longest = self.fastest() * h;
         let part = 1.0 / substeps.count as f32;
+        let moving = self.work.held.iter().any(|held| held.motion != V::ZERO);
         for substep in 0..substeps.count {
             let begin = Instant::now();
             let work = &mut self.work;
@@ -313,7 +332,9 @@ impl<V: Vector> Cloth<V> {
                 work.corners.untangle(components);
             }
             if tethered {
-                work.tethers.anchor::<V>(components, &work.held_slots);
+                if substep == 0 || moving {
+                    work.tethers.anchor::<V>(components, &work.held_slots);
+                }
                 work.tethers.pull::<V>(components, tether_slack, wide);
             }
             let solved = Instant::now();
