@@ -106,11 +106,14 @@ impl<V: Vector> Cloth<V> {
         self.prepare();
         self.ease_stiffness(dt);
         self.blow(dt, around);
+        let mut finer = 1.0;
         if let Some(load) = &mut load {
             self.take_up(load);
+            finer = load.finer(&self.masses);
         }
         // Substeps of one length whatever the step, or the stretch would change with it.
-        let count = (self.settings.substeps as f32 * dt * 60.0 - ROUNDING).ceil().max(1.0);
+        let wanted = self.settings.substeps as f32 * finer * dt * 60.0;
+        let count = (wanted - ROUNDING).ceil().max(1.0);
         let h = dt / count;
         let kept = (-self.settings.damping * h).exp();
         let substeps = Substeps { count: count as u32, h, kept, around };
