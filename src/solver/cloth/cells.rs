@@ -23,7 +23,8 @@ pub(super) struct Cells<V> {
 
 impl<V: Vector> Cells<V> {
     fn cell(&self, x: V) -> [i32; 3] {
-        x.to_array().map(|x| (x * self.inverse).floor() as i32)
+        let [x, y, z] = (x * self.inverse).to_array();
+        [floor(x), floor(y), floor(z)]
     }
 
     /// The last bits, well mixed (Teschner et al. 2003).
@@ -104,6 +105,14 @@ impl<V: Vector> Cells<V> {
             }
         }
     }
+}
+
+/// The largest whole number that is not larger; without a call where the machine
+/// is not known to have an instruction for it.
+#[inline(always)]
+fn floor(x: f32) -> i32 {
+    let near = x as i32;
+    near.saturating_sub(i32::from(x < near as f32))
 }
 
 /// The cells of a box; of one far larger than a part at rest, its lowest ones.

@@ -11,7 +11,10 @@ use crate::solver::vector::Vector;
 /// Rounds over layers and colliders in a substep.
 const TOUCH_ROUNDS: u32 = 3;
 
-/// The same while layers come too near.
+/// Fraction of the thickness by which layers may be too near before the last round.
+const SETTLED: f32 = 0.002;
+
+/// Rounds while layers come too near.
 const MOST_TOUCH_ROUNDS: u32 = 20;
 
 /// Fraction of the thickness by which layers may be too near.
@@ -55,46 +58,55 @@ impl<V: Vector> Contacts<V> {
     ) {
         let ClothSettings { thickness, self_thickness, friction, .. } = *settings;
         let contact = Contact { thickness, friction, h, left };
-        self.collide(body, around, contact, true);
+        self.collide(body, around, contact);
         if self_thickness == 0.0 {
             return;
         }
         let touch = Touch { thickness: self_thickness, friction };
-        self.layers.find(&self.parts, body, touch);
+        let Self { parts, layers, .. } = self;
+        if !layers.find(parts, body, touch, 1.0 + left / h) {
+            return;
+        }
         // Layers that lie on each other hand on what they lie on.
         for round in 0..MOST_TOUCH_ROUNDS {
-            let depth = self.layers.keep_apart(&self.parts, body, touch, round == 0);
-            self.collide(body, around, contact, false);
-            if round + 1 >= TOUCH_ROUNDS && depth < TOUCH_DEPTH {
+            let depth = layers.keep_apart(touch, round);
+            let particles = layers.particles();
+            if !around.colliders.is_empty() {
+                let bounds = bounds(particles);
+                for collider in around.colliders {
+                    collide(particles, collider, contact, bounds);
+                }
+            }
+            if depth < SETTLED || (round + 1 >= TOUCH_ROUNDS && depth < TOUCH_DEPTH) {
                 break;
             }
         }
+        layers.store(parts, body);
     }
 
-    /// Keeps the particles out of all colliders, and what is `between` them.
-    fn collide(
-        &mut self,
-        body: &mut impl Body<V>,
-        around: &Surroundings<V>,
-        contact: Contact,
-        between: bool,
-    ) {
+    /// Keeps the particles out of all colliders, and what is between them.
+    fn collide(&mut self, body: &mut impl Body<V>, around: &Surroundings<V>, contact: Contact) {
         if around.colliders.is_empty() {
             return;
         }
-        let first = body.position(0) + body.displacement(0);
-        let (mut low, mut high) = (first, first);
-        for index in 1..body.count() {
-            let end = body.position(index) + body.displacement(index);
-            (low, high) = (low.min(end), high.max(end));
-        }
-        let bounds = ((low + high) * 0.5, 0.5 * (high - low).length());
+        let bounds = bounds(body);
         for collider in around.colliders {
-            if collide(body, collider, contact, bounds) && between {
+            if collide(body, collider, contact, bounds) {
                 collide_parts(body, &self.parts, &mut self.outlook, collider, contact);
                 // What was moved there may have come into another face.
                 collide(body, collider, contact, bounds);
             }
         }
     }
+}
+
+/// Middle and radius of a ball that holds all particles at the end of the substep.
+fn bounds<V: Vector>(body: &impl Body<V>) -> (V, f32) {
+    let first = body.position(0) + body.displacement(0);
+    let (mut low, mut high) = (first, first);
+    for index in 1..body.count() {
+        let end = body.position(index) + body.displacement(index);
+        (low, high) = (low.min(end), high.max(end));
+    }
+    ((low + high) * 0.5, 0.5 * (high - low).length())
 }
