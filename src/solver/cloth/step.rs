@@ -15,7 +15,6 @@ use super::plan::{Plan, vector};
 use super::state::{check_constraints, check_finite};
 use super::tethers::{TetherSet, reach};
 use super::topology::extent;
-use super::wind::{Air, Face, Faces, area_vector};
 use super::{
     Cloth, ClothLoad, ClothScheme, ClothSettings, ClothStage, ClothStats, ConstraintKind,
     Inversion, Surroundings, Tethers,
@@ -58,9 +57,9 @@ pub(super) struct Work<V> {
     /// Inverse masses by particle.
     pub inverse: Vec<f32>,
     /// Part of each particle that one of its faces has.
-    faces: Vec<f32>,
+    pub faces: Vec<f32>,
     /// Changes of the velocities by the air.
-    changes: Vec<V>,
+    pub changes: Vec<V>,
 }
 
 /// The substeps of a step.
@@ -208,78 +207,6 @@ impl<V: Vector> Cloth<V> {
         self.work.settings.clone_from(&self.settings);
         let settings = &mut self.work.settings;
         [settings.stretch_stiffness, settings.shear_stiffness, settings.bend_stiffness] = eased;
-    }
-
-    /// Shares the particles out to the faces that meet the air.
-    fn share_out(&mut self) {
-        let faces = &mut self.work.faces;
-        faces.clear();
-        faces.resize(self.positions.len(), 0.0);
-        if V::DIM == 3 {
-            self.triangles.iter().flatten().for_each(|&corner| faces[corner as usize] += 1.0);
-        } else {
-            let threads = self.constraints.iter().filter(|c| c.kind == ConstraintKind::Stretch);
-            threads.for_each(|c| [c.a, c.b].iter().for_each(|&end| faces[end as usize] += 1.0));
-        }
-        faces.iter_mut().for_each(|count| *count = 1.0 / count.max(1.0));
-    }
-
-    /// The impulses of the air.
-    fn blow(&mut self, dt: f32, around: &Surroundings<V>) {
-        let air = Air::new(&self.settings, around.wind, dt);
-        if !air.acts() || self.settings.scheme == ClothScheme::Reference {
-            return;
-        }
-        let Work { inverse, faces, changes, .. } = &mut self.work;
-        let (x, v, masses) = (&self.positions, &self.velocities, &self.masses);
-        // All faces start from the same velocities: none waits for another.
-        changes.clear();
-        changes.resize(x.len(), V::ZERO);
-        let mut blown = Faces::default();
-        let mut blow = |blown: &mut Faces| {
-            air.blow(blown);
-            for (corners, change) in blown.drain::<V>() {
-                // Each corner moves with the face, its own share being light.
-                for &corner in &corners[..V::DIM] {
-                    changes[corner as usize] += change * faces[corner as usize];
-                }
-            }
-        };
-        let mut push = |corners: [u32; 3], normal: V| {
-            // A face has the mass of its corners' shares.
-            let each = 1.0 / V::DIM as f32;
-            let (mut middle, mut velocity, mut mass) = (V::ZERO, V::ZERO, 0.0);
-            for &corner in &corners[..V::DIM] {
-                middle += x[corner as usize] * each;
-                velocity += v[corner as usize] * each;
-                mass += masses[corner as usize] * faces[corner as usize];
-            }
-            let velocity = around.flow.at(middle) - velocity;
-            blown.add(&Face { corners, normal, velocity, mass });
-            if blown.is_full() {
-                blow(&mut blown);
-            }
-        };
-        if V::DIM == 3 {
-            for triangle in &self.triangles {
-                let [a, b, c] = triangle.map(|corner| x[corner as usize]);
-                push(*triangle, area_vector(b - a, c - a));
-            }
-        } else {
-            for constraint in &self.constraints {
-                if constraint.kind == ConstraintKind::Stretch {
-                    let ends = [constraint.a, constraint.b, constraint.b];
-                    let edge = x[ends[1] as usize] - x[ends[0] as usize];
-                    push(ends, area_vector(edge, edge));
-                }
-            }
-        }
-        blow(&mut blown);
-        for ((v, &change), &w) in self.velocities.iter_mut().zip(&*changes).zip(&*inverse) {
-            if w > 0.0 {
-                *v += change;
-            }
-        }
     }
 
     fn step_fast(&mut self, substeps: Substeps<V>) {
