@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use bevy_fluid::solver::cloth::collision::{Collider, ColliderShape};
 use bevy_fluid::solver::cloth::{
     Cloth, ClothMesh, ClothSettings, ClothStage, ConstraintKind, Surroundings, Tethers,
 };
@@ -19,11 +20,11 @@ const FRAMES: usize = 120;
 fn sheet(n: u32, grid: bool, settings: &ClothSettings) -> Cloth<Vec3> {
     let step = 1.0 / (n - 1) as f32;
     let mut mesh = ClothMesh::grid(Vec3::ZERO, Vec3::X * step, Vec3::Z * step, n, n).unwrap();
-    mesh.constraints.retain(|constraint| constraint.kind != ConstraintKind::Bend);
     if !grid {
         let indices: Vec<u32> = mesh.triangles.iter().flatten().copied().collect();
         mesh = ClothMesh::from_triangles(&mesh.positions, &indices).unwrap();
     }
+    mesh.constraints.retain(|constraint| constraint.kind != ConstraintKind::Bend);
     let mut cloth = Cloth::new(mesh, 0.2 / (n * n) as f32).unwrap();
     cloth.set_settings(settings.clone()).unwrap();
     cloth.pin(0).unwrap();
@@ -31,9 +32,10 @@ fn sheet(n: u32, grid: bool, settings: &ClothSettings) -> Cloth<Vec3> {
     cloth
 }
 
-/// Substeps and sweeps, with and without tethers and air.
+/// Substeps and sweeps, with and without tethers; no sweeps beyond these, so that
+/// it is known how many there are.
 fn settings(substeps: u32, iterations: u32, tethers: Tethers) -> ClothSettings {
-    ClothSettings { substeps, iterations, tethers, ..ClothSettings::default() }
+    ClothSettings { substeps, iterations, tethers, strain_limit: 0.0, ..ClothSettings::default() }
 }
 
 fn step(cloth: &mut Cloth<Vec3>) {
@@ -42,14 +44,19 @@ fn step(cloth: &mut Cloth<Vec3>) {
     }
 }
 
+/// The stage of the constraints over the projections, where there is nothing else
+/// in it: tethers are no projections, so with them it is left out.
 fn table(_: &mut Criterion) {
     println!("| sheet | substeps x sweeps | tethers | constraints | ns/projection | ms/frame |");
     println!("|---|---|---|---|---|---|");
     for n in [40, 100, 200] {
         for grid in [true, false] {
-            for (substeps, sweeps, tethers) in
-                [(10, 1, Tethers::Off), (10, 1, Tethers::Nearest), (20, 2, Tethers::Nearest)]
-            {
+            for (substeps, sweeps, tethers) in [
+                (10, 1, Tethers::Off),
+                (10, 1, Tethers::Nearest),
+                (20, 2, Tethers::Off),
+                (20, 2, Tethers::Nearest),
+            ] {
                 let mut cloth = sheet(n, grid, &settings(substeps, sweeps, tethers));
                 let (mut solve, mut whole) = (Duration::MAX, Duration::MAX);
                 for _ in 0..FRAMES {
@@ -59,15 +66,58 @@ fn table(_: &mut Criterion) {
                     whole = whole.min(stats.total());
                 }
                 let constraints = cloth.constraints().len();
-                let projections = constraints as f64 * f64::from(cloth.stats().iterations);
+                let projections = constraints as f64 * f64::from(substeps * sweeps);
                 println!(
-                    "| {n} x {n} {} | {substeps} x {sweeps} | {tethers:?} | {constraints} | {:.2} | {:.2} |",
+                    "| {n} x {n} {} | {substeps} x {sweeps} | {} | {constraints} | {} | {:.2} |",
                     if grid { "grid" } else { "mesh" },
-                    solve.as_nanos() as f64 / projections,
+                    if tethers == Tethers::Off { "no" } else { "yes" },
+                    if tethers == Tethers::Off {
+                        format!("{:.2}", solve.as_nanos() as f64 / projections)
+                    } else {
+                        String::new()
+                    },
                     whole.as_secs_f64() * 1e3,
                 );
             }
         }
+    }
+}
+
+/// A sheet of 1 m folded once that falls on the floor and lies there on itself,
+/// with bending: nanoseconds of collisions a particle and substep.
+fn folded(_: &mut Criterion) {
+    println!("| folded sheet | ns of collisions/particle and substep | ms/frame |");
+    println!("|---|---|---|");
+    for n in [20, 40, 80] {
+        let step = 1.0 / (n - 1) as f32;
+        let mesh = ClothMesh::grid(Vec3::ZERO, Vec3::X * step, Vec3::Z * step, n, n).unwrap();
+        let mut cloth = Cloth::new(mesh, 0.2 / (n * n) as f32).unwrap();
+        let settings =
+            ClothSettings { self_thickness: 0.005, thickness: 0.005, ..ClothSettings::default() };
+        cloth.set_settings(settings).unwrap();
+        let radius = 0.015f32;
+        let arc = core::f32::consts::PI * radius;
+        let start = 0.5 - 0.5 * arc;
+        for x in cloth.positions_mut() {
+            let angle = ((x.x - start) / radius).clamp(0.0, core::f32::consts::PI);
+            let along = x.x.min(start) - (x.x - start - arc).max(0.0);
+            let height = 0.05 + radius * (1.0 - angle.cos());
+            *x = Vec3::new(along + radius * angle.sin(), height, x.z);
+        }
+        let floor = [Collider::new(ColliderShape::Plane, Vec3::ZERO)];
+        let around = Surroundings { colliders: &floor, ..Surroundings::default() };
+        let (mut collide, mut whole) = (Duration::MAX, Duration::MAX);
+        for frame in 0..FRAMES {
+            cloth.step(FRAME, &around).unwrap();
+            // Not before it lies there.
+            if frame >= FRAMES / 2 {
+                collide = collide.min(cloth.stats().duration(ClothStage::Collisions));
+                whole = whole.min(cloth.stats().total());
+            }
+        }
+        let substeps = f64::from(n * n * cloth.settings().substeps);
+        let each = collide.as_nanos() as f64 / substeps;
+        println!("| {n} x {n} | {each:.0} | {:.2} |", whole.as_secs_f64() * 1e3);
     }
 }
 
@@ -84,5 +134,5 @@ fn frames(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, table, frames);
+criterion_group!(benches, table, folded, frames);
 criterion_main!(benches);

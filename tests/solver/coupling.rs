@@ -234,3 +234,73 @@ fn the_samples_of_a_cloth_are_nobodys_particles() {
     simulation.step(0.004, Threads::Serial).unwrap();
     assert_eq!(simulation.world().len(), count);
 }
+
+#[cfg(feature = "scene")]
+fn scene(name: &str) -> bevy_fluid::solver::scene::SceneFile {
+    let path = format!("{}/assets/scenes/{name}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap();
+    bevy_fluid::solver::scene::SceneFile::parse(name, &text).unwrap()
+}
+
+#[cfg(feature = "scene")]
+fn play<V: Vector>(
+    scene: &bevy_fluid::solver::scene::Scene<V>,
+    seconds: f64,
+) -> (Simulation<V>, usize) {
+    let mut simulation = Simulation::from_scene(scene).unwrap();
+    let count = simulation.bodies()[0].particles.len();
+    while simulation.time() < seconds {
+        simulation.step(simulation.next_step(), Threads::Serial).unwrap();
+    }
+    (simulation, count)
+}
+
+/// How many particles lie above a cloth within its rim.
+#[cfg(feature = "scene")]
+fn lie_in<V: Vector>(simulation: &mut Simulation<V>) -> usize {
+    let water = simulation.bodies()[0].particles.positions().to_vec();
+    let cloth = &simulation.companions().cloths[0];
+    let (low, high) = cloth.bounds();
+    let level = |x: V| x - V::from_array([0.0, x.to_array()[1], 0.0]);
+    let lies = |&x: &V| {
+        let apart = |p: &&V| level(**p - x).length_squared();
+        let below = cloth.positions().iter().min_by(|p, q| apart(p).total_cmp(&apart(q)));
+        let within = level(x.max(low).min(high) - x) == V::ZERO;
+        within && x.to_array()[1] > below.unwrap().to_array()[1] - D
+    };
+    water.iter().filter(|&x| lies(x)).count()
+}
+
+#[cfg(feature = "scene")]
+#[test]
+fn water_stays_in_the_sagging_cloths_of_the_scenes() {
+    use bevy_fluid::solver::scene::SceneFile;
+
+    let SceneFile::Scene2d(rope) = scene("wet_rope.ron") else { panic!("a scene in the plane") };
+    let (mut simulation, count) = play(&rope, 2.0);
+    let held = lie_in(&mut simulation);
+    assert!(held * 10 >= count * 9, "the rope holds {held} of {count}");
+    let SceneFile::Scene3d(sheet) = scene("wet_sheet_3d.ron") else { panic!("in space") };
+    // What gets out does so while the water still swings.
+    let (mut simulation, count) = play(&sheet, 0.7);
+    let held = lie_in(&mut simulation);
+    assert!(held * 10 >= count * 9, "the sheet holds {held} of {count}");
+}
+
+#[cfg(feature = "scene")]
+#[test]
+fn the_flags_of_the_scenes_bend_with_the_stream() {
+    use bevy_fluid::solver::scene::SceneFile;
+
+    let SceneFile::Scene2d(flag) = scene("flag.ron") else { panic!("a scene in the plane") };
+    let (simulation, _) = play(&flag, 1.0);
+    let cloth = &simulation.companions().cloths[0];
+    let tip = cloth.positions()[cloth.len() - 1];
+    assert!(tip.x > 0.1, "the strip's end is at {tip}");
+    let SceneFile::Scene3d(flag) = scene("flag_3d.ron") else { panic!("in space") };
+    let (simulation, _) = play(&flag, 0.5);
+    let cloth = &simulation.companions().cloths[0];
+    // 0.2 m long, it starts across the stream.
+    let tip = cloth.positions()[cloth.len() - 1];
+    assert!(tip.x > -0.1 && tip.z < 0.05, "the flag's end is at {tip}");
+}

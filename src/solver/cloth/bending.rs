@@ -125,11 +125,13 @@ impl Hinges {
             stiffest = stiffest.max(spring * sum);
         }
         let wanted = (PASSES * stiffest.sqrt()).ceil() as u32;
-        self.passes = wanted.clamp(1, MOST_PASSES);
+        self.passes = if stiffest > 0.0 { wanted.clamp(1, MOST_PASSES) } else { 0 };
         let part = rigidity * h * h / self.passes as f32;
         for hinge in &mut self.all {
             let (spring, sum) = hinge.spring(constraints, body, part);
             let factor = spring / (1.0 + spring * sum);
+            // Beyond what numbers hold there is nothing to straighten.
+            let factor = if factor.is_finite() { factor } else { 0.0 };
             hinge.shares = core::array::from_fn(|k| {
                 factor * hinge.weights[k] * body.inverse_mass(hinge.slots[k] as usize)
             });
@@ -138,6 +140,9 @@ impl Hinges {
 
     /// Straightens all hinges as far as they do in a substep.
     pub fn straighten<V: Vector>(&mut self, body: &mut impl Body<V>) {
+        if self.passes == 0 {
+            return;
+        }
         let Self { all, passes, ends, changes } = self;
         ends.clear();
         ends.extend((0..body.count()).map(|slot| {

@@ -25,6 +25,9 @@ const SAME_SIDE: f32 = 0.9999;
 const STEPS: usize = 6;
 const HALVINGS: usize = 8;
 
+/// How near to the deepest point is near enough, over the distance kept.
+const ENOUGH: f32 = 0.05;
+
 /// Weight of a corner above which it is the corner's own contact.
 const CORNER: f32 = 0.999;
 
@@ -73,7 +76,8 @@ pub(super) fn collide_parts<V: Vector>(
         if a.dot(b) > SAME_SIDE && a.dot(c) > SAME_SIDE {
             continue;
         }
-        let weights = deepest(collider, part, slots.map(|slot| x[slot]));
+        let corners = slots.map(|slot| x[slot]);
+        let Some(weights) = deepest(collider, part, corners, kept) else { continue };
         if weights.iter().any(|&weight| weight > CORNER) {
             continue;
         }
@@ -81,27 +85,42 @@ pub(super) fn collide_parts<V: Vector>(
     }
 }
 
-/// Weights of the corners at the point of a part that is deepest in the solid.
-fn deepest<V: Vector>(collider: &Collider<V>, part: &Part, x: [V; 3]) -> [f32; 3] {
+/// Weights of the corners at the point of a part that is deepest in the solid;
+/// none where nothing is nearer to it than `kept`.
+fn deepest<V: Vector>(
+    collider: &Collider<V>,
+    part: &Part,
+    x: [V; 3],
+    kept: f32,
+) -> Option<[f32; 3]> {
     if matches!(collider.shape, ColliderShape::Ball { .. }) {
         if part.corners == 3 {
-            return on_triangle(V::ZERO, x);
+            return Some(on_triangle(V::ZERO, x));
         }
         let t = on_segment(V::ZERO, x[0], x[1]);
-        return [1.0 - t, t, 0.0];
+        return Some([1.0 - t, t, 0.0]);
     }
     let corners = part.corners as usize;
     let mut weights = [0.0; 3];
     weights[..corners].fill(1.0 / corners as f32);
     let place = |weights: [f32; 3]| x[0] * weights[0] + x[1] * weights[1] + x[2] * weights[2];
     for _ in 0..STEPS {
-        let (_, away) = collider.distance(place(weights));
+        let middle = place(weights);
+        let (distance, away) = collider.distance(middle);
         let along = |k: &usize| away.dot(x[*k]);
         let order = |one: &usize, other: &usize| along(one).total_cmp(&along(other));
         let filled = (0..corners).filter(|&k| weights[k] > 0.0);
         let (Some(to), Some(from)) = ((0..corners).min_by(order), filled.max_by(order)) else {
             break;
         };
+        // A convex function lies above its tangents.
+        let gain = away.dot(middle - x[to]);
+        if distance - gain > kept {
+            return None;
+        }
+        if gain < ENOUGH * kept {
+            break;
+        }
         let moved = |t: f32| {
             let mut moved = weights;
             moved[from] -= t;
@@ -117,7 +136,7 @@ fn deepest<V: Vector>(collider: &Collider<V>, part: &Part, x: [V; 3]) -> [f32; 3
         }
         weights = moved(if high < weights[from] { 0.5 * (low + high) } else { high });
     }
-    weights
+    Some(weights)
 }
 
 /// Stops a point between particles, as `collide` does a particle.

@@ -226,16 +226,18 @@ impl Components {
     /// Largest squared length over the squared rest length in a run.
     pub fn stretch_of_run<V: Vector>(&self, run: &Run) -> f32 {
         let Run { a, b, len, squared, .. } = *run;
-        let (mut most, mut sums) = ([0.0; LANES], [0.0; LONGEST_RUN]);
-        let sums = &mut sums[..len];
-        for x in &self.x[..V::DIM] {
-            for (sum, (a, b)) in sums.iter_mut().zip(x[a..a + len].iter().zip(&x[b..b + len])) {
-                *sum += (a - b) * (a - b);
+        let mask = MASK[LONGEST_RUN - len..][..len.next_multiple_of(LANES)].as_chunks::<LANES>().0;
+        let mut most = [0.0; LANES];
+        for (start, mask) in (0..).step_by(LANES).zip(mask) {
+            let mut sums = [0.0; LANES];
+            for x in &self.x[..V::DIM] {
+                let (a, b) = (&x[a + start..][..LANES], &x[b + start..][..LANES]);
+                for lane in 0..LANES {
+                    sums[lane] += (a[lane] - b[lane]) * (a[lane] - b[lane]);
+                }
             }
-        }
-        for chunk in sums.chunks(LANES) {
-            for (most, &sum) in most.iter_mut().zip(chunk) {
-                *most = larger(*most, sum);
+            for lane in 0..LANES {
+                most[lane] = larger(sums[lane] * mask[lane], most[lane]);
             }
         }
         most.into_iter().fold(0.0, larger) / squared

@@ -18,6 +18,8 @@ struct Four {
     fraction: Vec4,
     /// As in [`Run`](super::kernels::Run).
     push: Vec4,
+    /// Inverse masses of both ends.
+    weights: [Vec4; 2],
 }
 
 impl Four {
@@ -38,7 +40,7 @@ pub(super) struct Links {
     of: Vec<[u32; 4]>,
     count: usize,
     any_rigid: bool,
-    /// Particles side by side: position and inverse mass, and displacement.
+    /// Particles side by side: position and displacement.
     x: Vec<Vec4>,
     u: Vec<Vec4>,
 }
@@ -85,7 +87,8 @@ impl Links {
                     push[lane] = constraint.kind.push::<V>();
                 }
                 let [squared, push] = [squared, push].map(Vec4::from_array);
-                self.fours.push(Four { a, b, squared, fraction: Vec4::ZERO, push });
+                let weights = [Vec4::ZERO; 2];
+                self.fours.push(Four { a, b, squared, fraction: Vec4::ZERO, push, weights });
                 self.of.push(of);
             }
         }
@@ -109,12 +112,21 @@ impl Links {
         2 * self.count >= self.u.len()
     }
 
+    /// Takes the inverse masses by slot over, for a step.
+    pub fn weigh(&mut self, inverse: &[f32]) {
+        let of = |slots: [u32; 4]| {
+            let weight = |slot: u32| inverse.get(slot as usize).copied().unwrap_or(0.0);
+            Vec4::from_array(slots.map(weight))
+        };
+        self.fours.iter_mut().for_each(|four| four.weights = [of(four.a), of(four.b)]);
+    }
+
     /// Brings the particles side by side.
     pub fn load<V: Vector>(&mut self, components: &Components) {
-        for (slot, &w) in components.w.iter().enumerate() {
+        for slot in 0..components.w.len() {
             let [x, y, z] = vector::<V>(&components.x, slot).to_array();
             let [u, v, t] = vector::<V>(&components.u, slot).to_array();
-            self.x[slot] = Vec4::new(x, y, z, w);
+            self.x[slot] = Vec4::new(x, y, z, 0.0);
             self.u[slot] = Vec4::new(u, v, t, 0.0);
         }
     }
@@ -136,9 +148,7 @@ impl Links {
         self.load::<V>(components);
         let mut most = Vec4::ZERO;
         for four in &self.fours {
-            let ([ax, ay, az, _], [bx, by, bz, _]) =
-                (gather(&self.x, four.a), gather(&self.x, four.b));
-            let [x, y, z] = [ax - bx, ay - by, az - bz];
+            let [x, y, z] = apart(&self.x, four);
             let length = (x * x + y * y + z * z) / four.squared;
             most = most.max(Vec4::select(four.rigid(), length, Vec4::ZERO));
         }
@@ -190,40 +200,36 @@ impl Links {
     }
 }
 
-/// Four particles, component by component.
+/// The differences between both ends, component by component.
 #[inline(always)]
-fn gather(all: &[Vec4], four: [u32; 4]) -> [Vec4; 4] {
-    let [a, b, c, d] = four.map(|slot| all[slot as usize]);
-    let columns = Mat4::from_cols(a, b, c, d).transpose();
-    [columns.x_axis, columns.y_axis, columns.z_axis, columns.w_axis]
-}
-
-#[inline(always)]
-fn scatter(all: &mut [Vec4], four: [u32; 4], [x, y, z]: [Vec4; 3]) {
-    let columns = Mat4::from_cols(x, y, z, Vec4::ZERO).transpose();
-    let changes = [columns.x_axis, columns.y_axis, columns.z_axis, columns.w_axis];
-    for (slot, change) in four.into_iter().zip(changes) {
-        all[slot as usize] += change;
-    }
+fn apart(all: &[Vec4], four: &Four) -> [Vec4; 3] {
+    let ([a, b, c, d], [p, q, r, s]) = (four.a, four.b);
+    let between = |one: u32, other: u32| all[one as usize] - all[other as usize];
+    let (p, q, r, s) = (between(a, p), between(b, q), between(c, r), between(d, s));
+    let columns = Mat4::from_cols(p, q, r, s).transpose();
+    [columns.x_axis, columns.y_axis, columns.z_axis]
 }
 
 /// [`ibds::correction`], four times.
 #[inline(always)]
 fn project(four: &Four, x: &[Vec4], u: &mut [Vec4]) {
-    let ([ax, ay, az, aw], [bx, by, bz, bw]) = (gather(x, four.a), gather(x, four.b));
-    let ([au, av, at, _], [bu, bv, bt, _]) = (gather(u, four.a), gather(u, four.b));
-    let start = [ax - bx, ay - by, az - bz];
-    let end = [start[0] + (au - bu), start[1] + (av - bv), start[2] + (at - bt)];
+    let (start, [du, dv, dt]) = (apart(x, four), apart(u, four));
+    let end = [start[0] + du, start[1] + dv, start[2] + dt];
     let dot = |p: [Vec4; 3], q: [Vec4; 3]| p[0] * q[0] + p[1] * q[1] + p[2] * q[2];
     let (ss, se, ee) = (dot(start, start), dot(start, end), dot(end, end));
     let usual = se.cmpgt(Vec4::ZERO) & (se * se).cmpge(GUARD * ss * ee);
     let product = Vec4::select(usual, se, ee);
     let twice = 2.0 * product.max(LEAST_PRODUCT * four.squared);
-    let sum = aw + bw;
+    let [wa, wb] = four.weights;
+    let sum = wa + wb;
     let sum = Vec4::select(sum.cmpgt(Vec4::ZERO), sum, Vec4::ONE);
     let s = (four.fraction * (ee - four.squared)).max(-twice * four.push) / (sum * twice);
-    let along: [Vec4; 3] = core::array::from_fn(|k| Vec4::select(usual, start[k], end[k]));
-    let (sa, sb) = (-(aw * s), bw * s);
-    scatter(u, four.a, along.map(|along| along * sa));
-    scatter(u, four.b, along.map(|along| along * sb));
+    let along = |k: usize| Vec4::select(usual, start[k], end[k]) * s;
+    let (p, q, r) = (along(0), along(1), along(2));
+    let columns = Mat4::from_cols(p, q, r, Vec4::ZERO).transpose();
+    let pulls = [columns.x_axis, columns.y_axis, columns.z_axis, columns.w_axis];
+    for (lane, pull) in pulls.into_iter().enumerate() {
+        u[four.a[lane] as usize] -= pull * wa[lane];
+        u[four.b[lane] as usize] += pull * wb[lane];
+    }
 }

@@ -10,6 +10,9 @@ const LEARNING: f32 = 0.3;
 /// nothing about what holds it.
 const FAINT: f32 = 1e-2;
 
+/// Most times as many substeps that a load asks for.
+const MOST_FINER: f32 = 4.0;
+
 /// A load on the particles of a cloth.
 #[derive(Clone, Debug)]
 pub(crate) struct ClothLoad<V> {
@@ -42,6 +45,14 @@ impl<V: Vector> ClothLoad<V> {
     /// Whether anything pushes.
     pub(crate) fn pushes(&self) -> bool {
         self.impulses.iter().any(|&impulse| impulse != V::ZERO)
+    }
+
+    /// How many times as many substeps the loaded particles need. Whatever weighs
+    /// r times the cloth stretches it r times as much, and stretch falls with the
+    /// square of the substep.
+    pub(super) fn finer(&self, masses: &[f32]) -> f32 {
+        let ratio = self.added_masses.iter().zip(masses).map(|(added, mass)| added / mass);
+        (1.0 + ratio.fold(0.0, f32::max)).sqrt().min(MOST_FINER)
     }
 
     /// No load on `count` particles.

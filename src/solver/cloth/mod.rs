@@ -2,9 +2,11 @@
 //! impulses (IBDS; Bender & Schmitt 2006, Bender et al. 2012).
 
 mod bending;
+mod cells;
 mod closest;
 pub mod collision;
 mod constraints;
+mod contacts;
 mod edges;
 mod ibds;
 mod inversion;

@@ -8,6 +8,41 @@ use crate::solver::vector::Vector;
 pub(super) struct Part {
     pub slots: [u32; 3],
     pub corners: u8,
+    /// The inside, and those corners and edges that no face before it has, by the
+    /// bits of [`owns`].
+    pub owned: u8,
+}
+
+/// Whether what the corners with the bits of `touched` span, a corner, an edge or
+/// all of a face, is among what is `owned`.
+#[inline(always)]
+pub(super) fn owns(owned: u8, touched: u8) -> bool {
+    // Corners 0, 1, 2 have the bits 1, 2, 4, so that what they span is 1 to 7.
+    owned & (1 << touched) != 0
+}
+
+/// Corners and edges that belong to a face.
+struct Taken {
+    corners: Vec<bool>,
+    edges: Vec<bool>,
+}
+
+impl Taken {
+    /// Takes the corners of a face, and returns the bits of those that were free.
+    fn corners(&mut self, corners: &[u32]) -> u8 {
+        let free = |&(_, &corner): &(usize, &u32)| {
+            !core::mem::replace(&mut self.corners[corner as usize], true)
+        };
+        corners.iter().enumerate().filter(free).map(|(k, _)| 1 << (1 << k)).sum()
+    }
+
+    /// Takes edges, each with what its corners span and its place among all edges.
+    fn edges(&mut self, edges: [(u8, Option<usize>); 3]) -> u8 {
+        let free = |&(_, place): &(u8, Option<usize>)| {
+            place.is_some_and(|place| !core::mem::replace(&mut self.edges[place], true))
+        };
+        edges.into_iter().filter(free).map(|(touched, _)| 1 << touched).sum()
+    }
 }
 
 /// See the module.
@@ -80,17 +115,27 @@ impl<V: Vector> Parts<V> {
         }
         let part = |&[a, b]: &[u32; 2]| {
             let (a, b) = (place(a), place(b));
-            Part { slots: [a, b, b], corners: 2 }
+            Part { slots: [a, b, b], corners: 2, owned: 0 }
         };
+        let mut taken =
+            Taken { corners: vec![false; rest.len()], edges: vec![false; borders.len()] };
         for list in [&mut self.faces, &mut self.threads, &mut self.loose] {
             list.clear();
         }
         if V::DIM == 3 {
-            self.faces.extend(triangles.iter().map(|t| Part { slots: t.map(place), corners: 3 }));
+            self.faces.extend(triangles.iter().map(|&[a, b, c]| {
+                let edge = |a, b| borders.binary_search(&ordered(a, b)).ok();
+                let edges = [(3, edge(a, b)), (5, edge(a, c)), (6, edge(b, c))];
+                let owned = 1 << 7 | taken.corners(&[a, b, c]) | taken.edges(edges);
+                Part { slots: [a, b, c].map(place), corners: 3, owned }
+            }));
             self.threads.extend(borders.iter().chain(&loose).map(part));
             self.loose.extend(loose.iter().map(part));
         } else {
-            self.faces.extend(loose.iter().map(part));
+            self.faces.extend(loose.iter().map(|ends| {
+                let owned = 1 << 3 | taken.corners(ends);
+                Part { owned, ..part(ends) }
+            }));
         }
     }
 }

@@ -115,13 +115,16 @@ impl Plan {
         }
     }
 
-    /// Computes what a projection takes back, for substeps of `h` seconds.
+    /// Computes what a projection takes back, for substeps of `h` seconds;
+    /// `inverse` are the inverse masses by slot.
     pub fn prepare(
         &mut self,
         constraints: &[DistanceConstraint],
+        inverse: &[f32],
         settings: &ClothSettings,
         h: f32,
     ) {
+        self.links.weigh(inverse);
         let stiffness = ConstraintKind::ALL.map(|kind| settings.stiffness(kind));
         let key = Some((h, settings.iterations, stiffness));
         if key == self.key {

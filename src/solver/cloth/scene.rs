@@ -67,6 +67,13 @@ pub struct PinBox<V> {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
+#[cfg_attr(
+    feature = "scene",
+    serde(bound(
+        serialize = "V: Vector + serde::Serialize",
+        deserialize = "V: Vector + serde::Deserialize<'de>"
+    ))
+)]
 pub enum ClothShape<V> {
     /// See [`ClothMesh::grid`].
     Grid {
@@ -80,6 +87,10 @@ pub enum ClothShape<V> {
         columns: u32,
         /// Particles of a column.
         rows: u32,
+        /// How far its middle lies off the plane in metres; see
+        /// [`ClothMesh::sagging`]. Default zero.
+        #[cfg_attr(feature = "scene", serde(default = "zero"))]
+        sag: V,
     },
     /// See [`ClothMesh::rope`].
     Rope(Vec<V>),
@@ -92,8 +103,9 @@ impl<V: Vector> SceneCloth<V> {
     /// [`FluidError::Parameter`] for the first value out of range.
     pub fn build(&self) -> Result<Cloth<V>, FluidError> {
         let mesh = match &self.shape {
-            ClothShape::Grid { origin, right, down, columns, rows } => {
-                ClothMesh::grid(*origin, *right, *down, *columns, *rows)
+            ClothShape::Grid { origin, right, down, columns, rows, sag } => {
+                let grid = ClothMesh::grid(*origin, *right, *down, *columns, *rows);
+                grid.and_then(|grid| grid.sagging(*sag))
             }
             ClothShape::Rope(points) => ClothMesh::rope(points),
         };

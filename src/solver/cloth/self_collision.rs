@@ -5,15 +5,23 @@
 //! the distance that of its end (Bridson et al. 2002), so that nothing passes
 //! however thin it is, as long as nothing had passed before.
 
+use super::cells::Cells;
 use super::closest::{of_segments, on_segment, on_triangle};
 use super::collision::Body;
-use super::parts::{Part, Parts};
+use super::ibds::Particles;
+use super::parts::{Part, Parts, owns};
 use crate::solver::vector::Vector;
 
 /// Part of what two layers are too near that a substep takes back without speed.
 const RECOVERY: f32 = 0.2;
 
-/// Fraction of the mean edge that pairs are looked for beyond the thickness.
+/// Thicknesses that pairs are looked for beyond, at least.
+const NARROWEST_SKIN: f32 = 0.25;
+
+/// Part of the motion that a substep lets expect of the rest of the step.
+const FORESIGHT: f32 = 1.5;
+
+/// Fraction of the mean edge beyond which it is better to look again later.
 const SKIN: f32 = 0.5;
 
 /// The same for the fastest motion.
@@ -22,17 +30,17 @@ const WIDEST_SKIN: f32 = 4.0;
 /// Thicknesses, beyond the motion, within which pairs are looked at.
 const CAUTION: f32 = 1.2;
 
-/// Fewest buckets of cells.
-const LEAST_BUCKETS: usize = 64;
-
-/// Most cells along an axis that a part overlaps beyond its first.
-const MOST_CELLS: i32 = 3;
+/// Motion over the thickness up to which the nearest points stay those where the
+/// pairs were found: their distance along its direction is off by the square.
+const STILL: f32 = 0.1;
 
 /// Two parts of the cloth that may touch: a particle and a triangle, or two threads.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     slots: [u32; 4],
     threads: bool,
+    /// See [`Part`].
+    owned: u8,
     /// Distance when the pair was found, in metres.
     distance: f32,
 }
@@ -55,9 +63,10 @@ struct Contact<V> {
 pub(super) struct Layers<V> {
     pairs: Vec<Pair>,
     contacts: Vec<Contact<V>>,
-    /// Positions and displacements, as vectors.
-    x: Vec<V>,
-    u: Vec<V>,
+    /// Whether the contacts are of where the pairs were found.
+    as_found: bool,
+    /// The particles as vectors, by slot.
+    particles: Particles<V>,
     /// Positions where the pairs were found, by slot; none before.
     found: Vec<V>,
     /// How far particles can have come nearer to each other since, with the
@@ -85,64 +94,92 @@ impl<V: Vector> Layers<V> {
 
     /// Brings the particles in.
     fn load(&mut self, body: &impl Body<V>) {
-        self.x.clear();
-        self.x.extend((0..body.count()).map(|slot| body.position(slot)));
-        self.u.clear();
-        self.u.extend((0..body.count()).map(|slot| body.displacement(slot)));
+        let Particles { x, u, w, .. } = &mut self.particles;
+        x.clear();
+        x.extend((0..body.count()).map(|slot| body.position(slot)));
+        u.clear();
+        u.extend((0..body.count()).map(|slot| body.displacement(slot)));
+        w.clear();
+        w.extend((0..body.count()).map(|slot| body.inverse_mass(slot)));
     }
 
-    /// Finds what may touch in the coming substep.
-    pub fn find(&mut self, parts: &Parts<V>, body: &impl Body<V>, touch: Touch) {
+    /// Finds what may touch in the coming substep, the first of `left` in the step.
+    /// Returns whether anything may.
+    pub fn find(&mut self, parts: &Parts<V>, body: &impl Body<V>, touch: Touch, left: f32) -> bool {
         self.load(body);
         if !self.found.is_empty() {
             self.moved = self.approach(parts);
         }
         if self.found.is_empty() || self.moved > self.skin {
-            self.found.clone_from(&self.x);
+            self.found.clone_from(&self.particles.x);
             self.moved = self.approach(parts);
-            let narrow = (SKIN * parts.mean).max(touch.thickness);
-            self.skin = (2.0 * self.moved).clamp(narrow, narrow.max(WIDEST_SKIN * parts.mean));
+            let narrow = NARROWEST_SKIN * touch.thickness;
+            let foreseen = (FORESIGHT * left * self.moved).min(SKIN * parts.mean);
+            let wanted = foreseen.max(2.0 * self.moved);
+            self.skin = wanted.clamp(narrow, narrow.max(WIDEST_SKIN * parts.mean));
             self.find_pairs(parts, touch.thickness);
+            return !self.contacts.is_empty();
         }
-        // The pushes themselves may go beyond what was foreseen.
-        let reach = CAUTION * touch.thickness + self.moved;
-        let near = self.pairs.iter().filter(|pair| pair.distance < reach);
-        self.contacts.clear();
-        self.contacts.extend(near.filter_map(|pair| pair.contact(&self.x, body, reach)));
+        let Particles { x, w, .. } = &self.particles;
+        if self.as_found && self.moved <= STILL * touch.thickness {
+            for contact in &mut self.contacts {
+                let start = weighted(x, contact.slots, contact.weights);
+                contact.distance = contact.n.dot(start);
+            }
+        } else {
+            let reach = self.reach(touch.thickness);
+            let near = self.pairs.iter().filter(|pair| pair.distance < reach);
+            self.contacts.clear();
+            self.contacts
+                .extend(near.filter_map(|pair| pair.contact(pair.weights(x), x, w, reach)));
+            self.as_found = false;
+        }
+        !self.contacts.is_empty()
+    }
+
+    /// How near a pair may touch in this substep, or as long as its contact stays:
+    /// the pushes themselves may go beyond what was foreseen.
+    fn reach(&self, thickness: f32) -> f32 {
+        CAUTION * thickness + self.moved.max(STILL * thickness)
+    }
+
+    /// The particles that [`Layers::keep_apart`] moves.
+    pub fn particles(&mut self) -> &mut Particles<V> {
+        &mut self.particles
     }
 
     /// Keeps layers apart at the ends of the displacements, with friction.
     /// What overlaps is drawn out in the first round of a substep. Returns by how
     /// much the nearest were too near, as a fraction of the thickness.
-    pub fn keep_apart(
-        &mut self,
-        parts: &Parts<V>,
-        body: &mut impl Body<V>,
-        touch: Touch,
-        first: bool,
-    ) -> f32 {
-        if self.contacts.is_empty() {
-            return 0.0;
-        }
-        self.load(body);
-        let recovery = if first { RECOVERY } else { 0.0 };
+    pub fn keep_apart(&mut self, touch: Touch, round: u32) -> f32 {
+        let recovery = if round == 0 { RECOVERY } else { 0.0 };
         let mut deepest = 0.0f32;
-        for contact in &self.contacts {
-            let depth = contact.part(&mut self.x, &mut self.u, touch, recovery);
-            deepest = deepest.max(depth);
-        }
-        for &slot in &parts.slots {
-            let slot = slot as usize;
-            body.set(slot, self.x[slot], self.u[slot]);
+        let Particles { x, u, .. } = &mut self.particles;
+        let mut part = |contact: &Contact<V>| {
+            deepest = deepest.max(contact.part(x, u, touch, recovery));
+        };
+        if round % 2 == 1 {
+            self.contacts.iter().rev().for_each(&mut part);
+        } else {
+            self.contacts.iter().for_each(&mut part);
         }
         deepest / touch.thickness
     }
 
+    /// Takes the particles back.
+    pub fn store(&self, parts: &Parts<V>, body: &mut impl Body<V>) {
+        for &slot in &parts.slots {
+            let slot = slot as usize;
+            body.set(slot, self.particles.x[slot], self.particles.u[slot]);
+        }
+    }
+
     /// Twice the longest way since the pairs were found, against the mean one.
     fn approach(&self, parts: &Parts<V>) -> f32 {
+        let Particles { x, u, .. } = &self.particles;
         let displacement = |&slot: &u32| {
             let slot = slot as usize;
-            self.x[slot] + self.u[slot] - self.found[slot]
+            x[slot] + u[slot] - self.found[slot]
         };
         let sum = parts.slots.iter().map(displacement).fold(V::ZERO, |sum, u| sum + u);
         let mean = sum * (1.0 / parts.slots.len() as f32);
@@ -150,28 +187,41 @@ impl<V: Vector> Layers<V> {
         2.0 * squared.fold(0.0, f32::max).sqrt()
     }
 
+    /// Finds the pairs where the particles are, and their contacts.
     fn find_pairs(&mut self, parts: &Parts<V>, thickness: f32) {
         let Parts { faces, threads, rest, slots, longest, .. } = parts;
-        let Self { cells, pairs, x, .. } = self;
-        let within = thickness + self.skin;
+        let reach = self.reach(thickness);
+        let within = CAUTION * thickness + self.skin;
+        let Self { cells, pairs, contacts, particles, .. } = self;
+        let Particles { x, w, .. } = &*particles;
         let place = |slot: u32| x[slot as usize];
-        let at_rest = |slot: u32| rest[slot as usize];
         pairs.clear();
-        cells.fill(faces, place, 0.5 * within, longest + within);
+        contacts.clear();
+        self.as_found = true;
         let squared = within * within;
+        // No point of a thread or face is farther from any of its corners.
+        let away = 2.0 * longest + thickness;
         let mut add = |mut pair: Pair| {
-            let gap = pair.gap(place).length_squared();
+            let weights = pair.weights(x);
+            let gap = weighted(x, pair.slots, weights).length_squared();
+            if gap >= squared {
+                return;
+            }
             // What is that near in the rest shape belongs together.
-            if gap < squared && pair.gap(at_rest).length_squared() > thickness * thickness {
+            let [a, _, c, _] = pair.slots.map(|slot| slot as usize);
+            let apart = (rest[a] - rest[c]).length_squared() > away * away;
+            if apart || pair.gap(rest).length_squared() > thickness * thickness {
                 pair.distance = gap.sqrt();
+                contacts.extend(pair.contact(weights, x, w, reach));
                 pairs.push(pair);
             }
         };
+        cells.fill(faces, place, within, longest + within);
         for &slot in slots.iter() {
             cells.around(place(slot), |face| {
-                let Part { slots: [a, b, c], .. } = faces[face as usize];
+                let Part { slots: [a, b, c], owned, .. } = faces[face as usize];
                 if ![a, b, c].contains(&slot) {
-                    add(Pair { slots: [slot, a, b, c], threads: false, distance: 0.0 });
+                    add(Pair { slots: [slot, a, b, c], threads: false, owned, distance: 0.0 });
                 }
             });
         }
@@ -183,7 +233,7 @@ impl<V: Vector> Layers<V> {
             let [a, b, _] = threads[one as usize].slots;
             let [c, d, _] = threads[other as usize].slots;
             if a != c && a != d && b != c && b != d {
-                add(Pair { slots: [a, b, c, d], threads: true, distance: 0.0 });
+                add(Pair { slots: [a, b, c, d], threads: true, owned: 0, distance: 0.0 });
             }
         });
     }
@@ -192,7 +242,9 @@ impl<V: Vector> Layers<V> {
 impl Pair {
     /// Weights whose sum of the corners leads from one nearest point to the other.
     #[inline(always)]
-    fn weights<V: Vector>(&self, [a, b, c, d]: [V; 4]) -> [f32; 4] {
+    fn weights<V: Vector>(&self, x: &[V]) -> [f32; 4] {
+        let [a, b, c, d] = self.slots;
+        let (a, b, c, d) = (x[a as usize], x[b as usize], x[c as usize], x[d as usize]);
         if self.threads {
             let [s, t] = of_segments(a, b, c, d);
             [1.0 - s, s, t - 1.0, -t]
@@ -205,25 +257,33 @@ impl Pair {
         }
     }
 
-    fn gap<V: Vector>(&self, place: impl Fn(u32) -> V) -> V {
-        let corners = self.slots.map(place);
-        weighted(corners, self.weights(corners))
+    fn gap<V: Vector>(&self, x: &[V]) -> V {
+        weighted(x, self.slots, self.weights(x))
     }
 
     /// What the pair can do in a substep, where it is near enough.
     #[inline(always)]
-    fn contact<V: Vector>(&self, x: &[V], body: &impl Body<V>, reach: f32) -> Option<Contact<V>> {
-        let slots = self.slots.map(|slot| slot as usize);
-        let x = slots.map(|slot| x[slot]);
-        let weights = self.weights(x);
-        // Threads that touch with their ends are for the particles there.
-        let ends = self.threads && weights.contains(&0.0);
-        let start = weighted(x, weights);
+    fn contact<V: Vector>(
+        &self,
+        weights: [f32; 4],
+        x: &[V],
+        inverse: &[f32],
+        reach: f32,
+    ) -> Option<Contact<V>> {
+        // Threads that touch with their ends are for the particles there, and what
+        // several triangles have in common is for one of them.
+        let elsewhere = if self.threads {
+            weights.contains(&0.0)
+        } else {
+            let touched = (1..4).filter(|&k| weights[k] != 0.0).map(|k| 1u8 << (k - 1)).sum();
+            !owns(self.owned, touched)
+        };
+        let start = weighted(x, self.slots, weights);
         let distance = start.length();
-        if ends || !(distance > 0.0 && distance < reach) {
+        if elsewhere || !(distance > 0.0 && distance < reach) {
             return None;
         }
-        let inverse = slots.map(|slot| body.inverse_mass(slot));
+        let inverse = self.slots.map(|slot| inverse[slot as usize]);
         let sum: f32 = inverse.iter().zip(weights).map(|(w, c)| w * c * c).sum();
         if sum == 0.0 {
             return None;
@@ -245,8 +305,7 @@ impl<V: Vector> Contact<V> {
         Touch { thickness, friction }: Touch,
         recovery: f32,
     ) -> f32 {
-        let slots = self.slots.map(|slot| slot as usize);
-        let motion = weighted(slots.map(|slot| u[slot]), self.weights);
+        let motion = weighted(u, self.slots, self.weights);
         let approach = -motion.dot(self.n);
         let depth = thickness - (self.distance - approach);
         if depth <= 0.0 {
@@ -257,125 +316,21 @@ impl<V: Vector> Contact<V> {
         let slip = along.length();
         let held = (friction * stopped).min(slip);
         let rubbed = if slip > 0.0 { along * (held / slip) } else { V::ZERO };
-        let (change, shift) = (self.n * stopped - rubbed, self.n * (recovery * (depth - stopped)));
-        for (slot, share) in slots.into_iter().zip(self.shares) {
-            x[slot] += shift * share;
-            u[slot] += change * share;
+        let change = self.n * stopped - rubbed;
+        for (slot, share) in self.slots.into_iter().zip(self.shares) {
+            u[slot as usize] += change * share;
+        }
+        let shift = recovery * (depth - stopped);
+        if shift > 0.0 {
+            for (slot, share) in self.slots.into_iter().zip(self.shares) {
+                x[slot as usize] += self.n * (shift * share);
+            }
         }
         depth
     }
 }
 
 #[inline(always)]
-fn weighted<V: Vector>(corners: [V; 4], weights: [f32; 4]) -> V {
-    let [a, b, c, d] = corners;
-    let [p, q, r, s] = weights;
-    a * p + b * q + c * r + d * s
-}
-
-/// Parts of the cloth by the cells that the boxes around them overlap.
-#[derive(Clone, Debug, Default)]
-struct Cells<V> {
-    inverse: f32,
-    /// Boxes by part: lowest and highest corner.
-    boxes: Vec<[V; 2]>,
-    /// First entry of each bucket of cells, and one more.
-    start: Vec<u32>,
-    /// The cell and a part in it, bucket by bucket.
-    entries: Vec<([i32; 3], u32)>,
-}
-
-impl<V: Vector> Cells<V> {
-    fn cell(&self, x: V) -> [i32; 3] {
-        x.to_array().map(|x| (x * self.inverse).floor() as i32)
-    }
-
-    /// The last bits, well mixed (Teschner et al. 2003).
-    fn bucket(&self, [x, y, z]: [i32; 3]) -> usize {
-        let [x, y, z] = [x as u32, y as u32, z as u32];
-        let hash = x.wrapping_mul(73_856_093) ^ y.wrapping_mul(19_349_663);
-        let hash = hash ^ z.wrapping_mul(83_492_791);
-        (hash ^ (hash >> 15)) as usize & (self.start.len() - 2)
-    }
-
-    /// Fills cells of `size` metres with the parts, each `margin` larger.
-    fn fill(&mut self, parts: &[Part], place: impl Fn(u32) -> V, margin: f32, size: f32) {
-        self.inverse = 1.0 / size;
-        let margin = V::splat(margin);
-        self.boxes.clear();
-        self.boxes.extend(parts.iter().map(|part| {
-            let first = place(part.slots[0]);
-            let rest = &part.slots[1..part.corners as usize];
-            let (low, high) = rest.iter().fold((first, first), |(low, high), &slot| {
-                let x = place(slot);
-                (low.min(x), high.max(x))
-            });
-            [low - margin, high + margin]
-        }));
-        let buckets = parts.len().next_power_of_two().max(LEAST_BUCKETS);
-        self.start.clear();
-        self.start.resize(buckets + 1, 0);
-        for part in 0..parts.len() {
-            for cell in cells_of(self.boxes[part].map(|corner| self.cell(corner))) {
-                let bucket = self.bucket(cell);
-                self.start[bucket] += 1;
-            }
-        }
-        let mut sum = 0;
-        for start in &mut self.start {
-            sum += *start;
-            *start = sum;
-        }
-        self.entries.clear();
-        self.entries.resize(sum as usize, ([0; 3], 0));
-        for part in (0..parts.len()).rev() {
-            for cell in cells_of(self.boxes[part].map(|corner| self.cell(corner))) {
-                let bucket = self.bucket(cell);
-                self.start[bucket] -= 1;
-                self.entries[self.start[bucket] as usize] = (cell, part as u32);
-            }
-        }
-    }
-
-    /// Calls `found` with each part whose box holds `x`.
-    fn around(&self, x: V, mut found: impl FnMut(u32)) {
-        let cell = self.cell(x);
-        let bucket = self.bucket(cell);
-        let range = self.start[bucket] as usize..self.start[bucket + 1] as usize;
-        for &(of, part) in &self.entries[range] {
-            let [low, high] = self.boxes[part as usize];
-            if of == cell && low.max(x) == x && high.min(x) == x {
-                found(part);
-            }
-        }
-    }
-
-    /// Calls `found` once with each two parts whose boxes overlap.
-    fn overlapping(&self, mut found: impl FnMut(u32, u32)) {
-        for bounds in self.start.windows(2) {
-            let entries = &self.entries[bounds[0] as usize..bounds[1] as usize];
-            for (index, &(cell, one)) in entries.iter().enumerate() {
-                let [low, high] = self.boxes[one as usize];
-                for &(of, other) in &entries[index + 1..] {
-                    let [bottom, top] = self.boxes[other as usize];
-                    let lowest = low.max(bottom);
-                    let overlap = high.min(top).max(lowest) == high.min(top);
-                    // In the cell of the common corner alone.
-                    if of == cell && overlap && self.cell(lowest) == cell {
-                        found(one, other);
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// The cells of a box; of one far larger than a part at rest, its lowest ones.
-fn cells_of([low, high]: [[i32; 3]; 2]) -> impl Iterator<Item = [i32; 3]> {
-    let [x, y, z] =
-        core::array::from_fn(|k| low[k]..=high[k].min(low[k].saturating_add(MOST_CELLS)));
-    z.flat_map(move |z| {
-        let x = x.clone();
-        y.clone().flat_map(move |y| x.clone().map(move |x| [x, y, z]))
-    })
+fn weighted<V: Vector>(x: &[V], [a, b, c, d]: [u32; 4], [p, q, r, s]: [f32; 4]) -> V {
+    x[a as usize] * p + x[b as usize] * q + x[c as usize] * r + x[d as usize] * s
 }

@@ -5,19 +5,16 @@ use core::time::Duration;
 use bevy_platform::time::Instant;
 
 use super::bending::Hinges;
-use super::collision::{Body, Contact, collide};
-use super::edges::{Outlook, collide_parts};
+use super::collision::Body;
+use super::contacts::Contacts;
 use super::ibds::{self, Particles};
 use super::inversion::Corners;
 use super::kernels::{self, Components};
-use super::parts::Parts;
 use super::pins::Held;
 use super::plan::{Plan, vector};
-use super::self_collision::{Layers, Touch};
 use super::state::{check_constraints, check_finite};
 use super::tethers::{TetherSet, reach};
 use super::topology::extent;
-use super::wind::{Air, area_vector};
 use super::{
     Cloth, ClothLoad, ClothScheme, ClothSettings, ClothStage, ClothStats, ConstraintKind,
     Inversion, Surroundings, Tethers,
@@ -31,15 +28,6 @@ const ROUNDING: f32 = 1e-3;
 
 /// Time in seconds in which the difference to a changed stiffness falls to 1/e.
 const EASING: f32 = 0.1;
-
-/// Rounds over layers and colliders in a substep.
-const TOUCH_ROUNDS: u32 = 3;
-
-/// The same while layers come too near.
-const MOST_TOUCH_ROUNDS: u32 = 20;
-
-/// Fraction of the thickness by which layers may be too near.
-const TOUCH_DEPTH: f32 = 0.5;
 
 /// Rounds of sweeps in a substep while the cloth is stretched.
 const MOST_ROUNDS: f32 = 6.0;
@@ -59,9 +47,7 @@ pub(super) struct Work<V> {
     pub size: f32,
     corners: Corners,
     hinges: Hinges,
-    parts: Parts<V>,
-    layers: Layers<V>,
-    outlook: Outlook<V>,
+    contacts: Contacts<V>,
     /// The settings with the stiffnesses in effect.
     settings: ClothSettings,
     held_particles: Vec<u32>,
@@ -71,7 +57,9 @@ pub(super) struct Work<V> {
     /// Inverse masses by particle.
     pub inverse: Vec<f32>,
     /// Part of each particle that one of its faces has.
-    faces: Vec<f32>,
+    pub faces: Vec<f32>,
+    /// Changes of the velocities by the air.
+    pub changes: Vec<V>,
 }
 
 /// The substeps of a step.
@@ -126,11 +114,14 @@ impl<V: Vector> Cloth<V> {
         self.prepare();
         self.ease_stiffness(dt);
         self.blow(dt, around);
+        let mut finer = 1.0;
         if let Some(load) = &mut load {
             self.take_up(load);
+            finer = load.finer(&self.masses);
         }
         // Substeps of one length whatever the step, or the stretch would change with it.
-        let count = (self.settings.substeps as f32 * dt * 60.0 - ROUNDING).ceil().max(1.0);
+        let wanted = self.settings.substeps as f32 * finer * dt * 60.0;
+        let count = (wanted - ROUNDING).ceil().max(1.0);
         let h = dt / count;
         let kept = (-self.settings.damping * h).exp();
         let substeps = Substeps { count: count as u32, h, kept, around };
@@ -163,10 +154,10 @@ impl<V: Vector> Cloth<V> {
         if self.stale {
             self.work.plan.rebuild::<V>(count, self.grid, &self.constraints);
             self.work.size = extent(&self.rest_positions);
-            self.work.parts.forget();
+            self.work.contacts.forget();
             self.share_out();
-            let hinges = &mut self.work.hinges;
-            hinges.rebuild(&self.rest_positions, &self.constraints, &self.triangles);
+            let (rest, constraints) = (&self.rest_positions, &self.constraints);
+            self.work.hinges.rebuild(rest, constraints, &self.triangles);
             if V::DIM == 2 {
                 let Work { corners, plan, .. } = &mut self.work;
                 corners.rebuild(&self.rest_positions, &self.triangles, &plan.slot);
@@ -227,62 +218,6 @@ impl<V: Vector> Cloth<V> {
         [settings.stretch_stiffness, settings.shear_stiffness, settings.bend_stiffness] = eased;
     }
 
-    /// Shares the particles out to the faces that meet the air.
-    fn share_out(&mut self) {
-        let faces = &mut self.work.faces;
-        faces.clear();
-        faces.resize(self.positions.len(), 0.0);
-        if V::DIM == 3 {
-            self.triangles.iter().flatten().for_each(|&corner| faces[corner as usize] += 1.0);
-        } else {
-            let threads = self.constraints.iter().filter(|c| c.kind == ConstraintKind::Stretch);
-            threads.for_each(|c| [c.a, c.b].iter().for_each(|&end| faces[end as usize] += 1.0));
-        }
-        faces.iter_mut().for_each(|count| *count = 1.0 / count.max(1.0));
-    }
-
-    /// The impulses of the air.
-    fn blow(&mut self, dt: f32, around: &Surroundings<V>) {
-        let air = Air::new(&self.settings, around.wind, dt);
-        if !air.acts() || self.settings.scheme == ClothScheme::Reference {
-            return;
-        }
-        let Work { inverse, faces, .. } = &self.work;
-        let (x, v, masses) = (&self.positions, &mut self.velocities, &self.masses);
-        // Each face has the mass of its corners' shares, and each corner moves
-        // with it, its own share being light.
-        let mut push = |corners: &[u32], normal: V| {
-            let each = 1.0 / corners.len() as f32;
-            let (mut middle, mut velocity, mut mass) = (V::ZERO, V::ZERO, 0.0);
-            for &corner in corners {
-                middle += x[corner as usize] * each;
-                velocity += v[corner as usize] * each;
-                mass += masses[corner as usize] * faces[corner as usize];
-            }
-            let change = air.change(around.flow.at(middle), velocity, normal, mass);
-            for &corner in corners {
-                let corner = corner as usize;
-                if inverse[corner] > 0.0 {
-                    v[corner] += change * faces[corner];
-                }
-            }
-        };
-        if V::DIM == 3 {
-            for triangle in &self.triangles {
-                let [a, b, c] = triangle.map(|corner| x[corner as usize]);
-                push(triangle, area_vector(b - a, c - a));
-            }
-        } else {
-            for constraint in &self.constraints {
-                if constraint.kind == ConstraintKind::Stretch {
-                    let ends = [constraint.a, constraint.b];
-                    let edge = x[ends[1] as usize] - x[ends[0] as usize];
-                    push(&ends, area_vector(edge, edge));
-                }
-            }
-        }
-    }
-
     fn step_fast(&mut self, substeps: Substeps<V>) {
         let begin = Instant::now();
         self.tame_held(substeps.h * substeps.count as f32);
@@ -294,18 +229,17 @@ impl<V: Vector> Cloth<V> {
         let tether_slack =
             self.settings.tether_slack + 1.0 / self.work.settings.stretch_stiffness.max(1e-6) - 1.0;
         let Work { plan, settings, hinges, components, .. } = &mut self.work;
-        plan.prepare(&self.constraints, settings, substeps.h);
+        plan.prepare(&self.constraints, &components.w, settings, substeps.h);
         hinges.place(&plan.slot);
-        let rigidity = settings.bend_stiffness;
-        hinges.prepare::<V>(&self.constraints, components, rigidity, substeps.h);
+        hinges.prepare::<V>(&self.constraints, components, settings.bend_stiffness, substeps.h);
         let untangle = V::DIM == 2 && self.settings.inversion == Inversion::Untangle;
         self.add_time(ClothStage::Forces, begin.elapsed());
-        self.prepare_parts(true, substeps.around);
-        let ClothSettings { thickness, self_thickness, friction, .. } = self.settings;
+        self.prepare_contacts(true, substeps.around);
         let h = substeps.h;
         let gravity = (substeps.around.gravity * (h * h)).to_array();
         let longest = self.fastest() * h;
         let part = 1.0 / substeps.count as f32;
+        let moving = self.work.held.iter().any(|held| held.motion != V::ZERO);
         for substep in 0..substeps.count {
             let begin = Instant::now();
             let work = &mut self.work;
@@ -318,9 +252,7 @@ impl<V: Vector> Cloth<V> {
                 }
             }
             let flown = Instant::now();
-            if rigidity > 0.0 {
-                work.hinges.straighten::<V>(components);
-            }
+            work.hinges.straighten::<V>(components);
             let iterations = self.settings.iterations;
             let more = match self.settings.strain_limit {
                 limit if limit > 0.0 => {
@@ -339,15 +271,14 @@ impl<V: Vector> Cloth<V> {
                 work.corners.untangle(components);
             }
             if tethered {
-                work.tethers.anchor::<V>(components, &work.held_slots);
+                if substep == 0 || moving {
+                    work.tethers.anchor::<V>(components, &work.held_slots);
+                }
                 work.tethers.pull::<V>(components, tether_slack, wide);
             }
             let solved = Instant::now();
             let left = (substeps.count - 1 - substep) as f32 * h;
-            let contact = Contact { thickness, friction, h, left };
-            let Work { parts, layers, outlook, .. } = work;
-            let cloth = (&*parts, layers, outlook);
-            touch_all(components, cloth, self_thickness, substeps.around, contact);
+            work.contacts.resolve(components, &self.settings, substeps.around, [h, left]);
             let collided = Instant::now();
             advance::<V>(components);
             let stages = [
@@ -363,18 +294,15 @@ impl<V: Vector> Cloth<V> {
         self.add_time(ClothStage::Integrate, begin.elapsed());
     }
 
-    /// Prepares for contacts of triangles and threads, where there may be any.
-    fn prepare_parts(&mut self, by_slot: bool, around: &Surroundings<V>) {
-        if self.settings.self_thickness == 0.0 && around.colliders.is_empty() {
-            return;
+    /// Prepares for what touches, with the particles in the slots of the plan or
+    /// in their own order.
+    fn prepare_contacts(&mut self, by_slot: bool, around: &Surroundings<V>) {
+        if self.settings.self_thickness > 0.0 || !around.colliders.is_empty() {
+            let Work { contacts, plan, .. } = &mut self.work;
+            let slot = by_slot.then_some(&plan.slot[..]);
+            let slots = if by_slot { plan.slots } else { self.positions.len() };
+            contacts.update(&self.rest_positions, &self.constraints, &self.triangles, slot, slots);
         }
-        let Work { parts, layers, plan, .. } = &mut self.work;
-        let (slot, slots) = match by_slot {
-            true => (Some(&plan.slot[..]), plan.slots),
-            false => (None, self.positions.len()),
-        };
-        parts.update(&self.rest_positions, &self.constraints, &self.triangles, slot, slots);
-        layers.forget();
     }
 
     /// Brings the particles into the slots of the plan.
@@ -451,15 +379,13 @@ impl<V: Vector> Cloth<V> {
         let Work { particles, settings, hinges, .. } = &mut self.work;
         hinges.place_in_order();
         hinges.prepare(&self.constraints, particles, settings.bend_stiffness, h);
-        self.prepare_parts(false, substeps.around);
-        let ClothSettings { thickness, self_thickness, friction, .. } = self.settings;
+        self.prepare_contacts(false, substeps.around);
         let half = substeps.around.gravity * (0.5 * h);
         let part = 1.0 / substeps.count as f32;
         let longest = self.fastest() * h;
         for substep in 0..substeps.count {
             let begin = Instant::now();
-            let Work { particles, held, settings, hinges, parts, layers, outlook, .. } =
-                &mut self.work;
+            let Work { particles, held, settings, hinges, contacts, .. } = &mut self.work;
             let Particles { u, v, .. } = particles;
             for (u, &mut v) in u.iter_mut().zip(v) {
                 *u = (v * substeps.kept + half) * h;
@@ -476,9 +402,7 @@ impl<V: Vector> Cloth<V> {
                 ibds::accurate_displacements(particles, constraints, hinges, settings, h);
             let solved = Instant::now();
             let left = (substeps.count - 1 - substep) as f32 * h;
-            let contact = Contact { thickness, friction, h, left };
-            let cloth = (&*parts, &mut *layers, &mut *outlook);
-            touch_all(particles, cloth, self_thickness, substeps.around, contact);
+            contacts.resolve(particles, &self.settings, substeps.around, [h, left]);
             let collided = Instant::now();
             let Particles { x, u, v, w } = particles;
             for (((x, u), v), &w) in x.iter_mut().zip(&*u).zip(v).zip(&*w) {
@@ -509,54 +433,4 @@ fn fly<V: Vector>(components: &mut Components, gravity: [f32; 3], kept: f32, lon
 
 fn advance<V: Vector>(components: &mut Components) {
     if V::DIM == 2 { components.advance::<2>() } else { components.advance::<3>() }
-}
-
-/// Keeps the particles out of all colliders, and layers apart.
-fn touch_all<V: Vector>(
-    body: &mut impl Body<V>,
-    (parts, layers, outlook): (&Parts<V>, &mut Layers<V>, &mut Outlook<V>),
-    self_thickness: f32,
-    around: &Surroundings<V>,
-    contact: Contact,
-) {
-    collide_all(body, parts, outlook, around, contact);
-    if self_thickness > 0.0 {
-        let touch = Touch { thickness: self_thickness, friction: contact.friction };
-        layers.find(parts, body, touch);
-        // Layers that lie on each other hand on what they lie on.
-        for round in 0..MOST_TOUCH_ROUNDS {
-            let depth = layers.keep_apart(parts, body, touch, round == 0);
-            collide_all(body, parts, outlook, around, contact);
-            if round + 1 >= TOUCH_ROUNDS && depth < TOUCH_DEPTH {
-                break;
-            }
-        }
-    }
-}
-
-/// Keeps the particles and what is between them out of all colliders.
-fn collide_all<V: Vector>(
-    body: &mut impl Body<V>,
-    parts: &Parts<V>,
-    outlook: &mut Outlook<V>,
-    around: &Surroundings<V>,
-    contact: Contact,
-) {
-    if around.colliders.is_empty() {
-        return;
-    }
-    let first = body.position(0) + body.displacement(0);
-    let (mut low, mut high) = (first, first);
-    for index in 1..body.count() {
-        let end = body.position(index) + body.displacement(index);
-        (low, high) = (low.min(end), high.max(end));
-    }
-    let bounds = ((low + high) * 0.5, 0.5 * (high - low).length());
-    for collider in around.colliders {
-        if collide(body, collider, contact, bounds) {
-            collide_parts(body, parts, outlook, collider, contact);
-            // What was moved there may have come into another face.
-            collide(body, collider, contact, bounds);
-        }
-    }
 }

@@ -98,6 +98,42 @@ impl<V: Vector> ClothMesh<V> {
         Ok(mesh)
     }
 
+    /// The grid with its middle moved by `sag`, in metres, and the rest of it less,
+    /// as a parabola along each row and column; the border stays. Rest lengths
+    /// become those of the new shape, as if it had been sewn that way, so it is no
+    /// even grid any more. What is no grid stays as it is.
+    ///
+    /// # Errors
+    /// [`FluidError::Parameter`] if `sag` is not finite, or brings particles to
+    /// the same place.
+    pub fn sagging(mut self, sag: V) -> Result<Self, FluidError> {
+        let refuse =
+            || Err(FluidError::parameter("sag", sag, "finite components, off the plane, m"));
+        if !sag.is_finite() {
+            return refuse();
+        }
+        let Some([columns, rows]) = self.grid else { return Ok(self) };
+        if sag == V::ZERO {
+            return Ok(self);
+        }
+        let parabola = |index: u32, count: u32| {
+            let t = index as f32 / count.saturating_sub(1).max(1) as f32;
+            if count > 1 { 4.0 * t * (1.0 - t) } else { 1.0 }
+        };
+        for (index, x) in (0..).zip(&mut self.positions) {
+            *x += sag * (parabola(index % columns, columns) * parabola(index / columns, rows));
+        }
+        for constraint in &mut self.constraints {
+            let [a, b] = [constraint.a, constraint.b].map(|end| self.positions[end as usize]);
+            constraint.rest_length = (a - b).length();
+            if !(constraint.rest_length > 0.0 && constraint.rest_length.is_finite()) {
+                return refuse();
+            }
+        }
+        self.grid = None;
+        Ok(self)
+    }
+
     /// Constraints from each cell to the one `step` columns and rows on.
     fn link(
         &mut self,

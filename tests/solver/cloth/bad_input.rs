@@ -27,6 +27,10 @@ fn meshes_that_make_no_cloth_are_refused() {
     assert!(ClothMesh::grid(Vec2::ZERO, Vec2::X, Vec2::Y, 100_000, 100_000).is_err());
     assert!(ClothMesh::grid(Vec2::ZERO, Vec2::ZERO, Vec2::Y, 5, 5).is_err());
     assert!(ClothMesh::grid(Vec2::ZERO, Vec2::X, Vec2::Y, 1, 5).is_ok());
+    let grid = |sag| ClothMesh::grid(Vec2::ZERO, Vec2::X, Vec2::Y, 3, 1).unwrap().sagging(sag);
+    let error = grid(Vec2::NAN).unwrap_err().to_string();
+    assert!(error.starts_with("sag is "), "{error}");
+    assert!(grid(Vec2::X).is_err() && grid(Vec2::Y * 1e30).is_err() && grid(-Vec2::Y).is_ok());
     assert!(ClothMesh::rope(&[Vec2::ZERO, Vec2::ZERO]).is_err());
     assert!(ClothMesh::<Vec2>::rope(&[]).is_err());
     assert!(Cloth::new(ClothMesh::<Vec2>::default(), 1.0).is_err());

@@ -101,3 +101,26 @@ fn scaled_cloth_takes_the_scaled_shape() {
         assert!(worst < 0.01, "scale {scale}: off by {worst} sizes");
     }
 }
+
+#[test]
+fn a_sheet_cut_to_hang_does_so_without_stretching() {
+    let n = 17;
+    let step = 1.0 / (n - 1) as f32;
+    let grid = ClothMesh::grid(Vec3::ZERO, Vec3::X * step, Vec3::Z * step, n, n).unwrap();
+    let border = |x: Vec3| [x.x, x.z].iter().any(|along| along * (1.0 - along) < 1e-3);
+    let [mut flat, mut bowl] = [0.0, -0.3].map(|sag| {
+        let mesh = grid.clone().sagging(Vec3::Y * sag).unwrap();
+        assert!(mesh.positions.iter().all(|x| !border(*x) || x.y == 0.0));
+        assert!((mesh.positions[(n * n / 2) as usize].y - sag).abs() < 1e-6);
+        let mut cloth = Cloth::new(mesh, 0.2 / (n * n) as f32).unwrap();
+        cloth.pin_where(|_, x| border(x));
+        cloth
+    });
+    for cloth in [&mut flat, &mut bowl] {
+        run(cloth, 2.0);
+        assert!(cloth.stats().mean_strain < 0.005, "{:?}", cloth.stats());
+    }
+    assert!(flat.bounds().0.y > -0.05, "{}", flat.bounds().0.y);
+    // Its own weight wants the bowl only a little different.
+    assert!((bowl.bounds().0.y + 0.3).abs() < 0.05, "{}", bowl.bounds().0.y);
+}
