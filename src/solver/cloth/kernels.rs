@@ -160,8 +160,7 @@ tether_kernel!(#[target_feature(enable = "avx2")] tether_3d_avx2: (x, u, ax, bx,
 
 /// Whether the machine has the wider instructions.
 ///
-/// They take a projection on a grid from 3.6 to 2.2 ns and the step of a sheet
-/// of 100 x 100 with tethers from 9.9 to 7.0 ms (`cargo bench --bench cloth`).
+/// They take a projection on a grid from 3.6 to 2.3 ns (`cargo bench --bench cloth`).
 pub(super) fn wide() -> bool {
     crate::solver::dispatch::wide()
 }
