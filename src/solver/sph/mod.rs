@@ -8,6 +8,7 @@
 //! so that the next step's `neighbor_search` finds the lists fresh.
 
 mod coarse;
+mod depth;
 mod dfsph;
 mod exchange;
 mod gauss_seidel;
@@ -95,6 +96,10 @@ pub struct FluidWorld<V: Vector> {
     neighbors: NeighborLists<V>,
     workspace: Workspace<V>,
     coarse: Coarse<V>,
+    /// Whether the coarse grid belongs to the present lists.
+    assembled: bool,
+    /// Whether the water is deep and calm in the present step.
+    deep: bool,
     thick: ThickSolver<V>,
     vorticity: Vorticity,
     removed: Vec<RemovedParticle>,
@@ -143,6 +148,8 @@ impl<V: Vector> Default for FluidWorld<V> {
             neighbors: NeighborLists::default(),
             workspace: Workspace::default(),
             coarse: Coarse::default(),
+            assembled: false,
+            deep: false,
             thick: ThickSolver::default(),
             vorticity: Vorticity::default(),
             removed: Vec::new(),
@@ -192,9 +199,6 @@ impl<V: Vector> FluidWorld<V> {
         }
         if (self.settings.method, settings.method) == (FluidMethod::Wcsph, FluidMethod::Dfsph) {
             self.transition = dfsph::TRANSITION;
-        }
-        if settings.needs_coarse_grid() != self.settings.needs_coarse_grid() {
-            self.fresh = false;
         }
         self.settings = settings;
         Ok(())
@@ -324,6 +328,7 @@ impl<V: Vector> FluidWorld<V> {
         let threads = threads.for_particles(self.len());
         self.refresh(threads);
         self.stats.dt = dt;
+        self.deep = self.settings.has_coarse_grid() && self.is_deep_and_calm(threads);
         self.apply_accelerations(dt, threads);
         let report = match self.settings.method {
             FluidMethod::Dfsph => dfsph::density_solve(self, dt, threads),
@@ -597,11 +602,17 @@ impl<V: Vector> FluidWorld<V> {
         };
         let (positions, lightness) = (&particles.positions, &particles.lightness);
         self.planes.add_to(threads, positions, lightness, support_radius, results);
-        if self.settings.needs_coarse_grid() {
-            self.coarse.assemble(&self.particles, &self.neighbors, &self.grid, threads);
-            self.stats.applications += 0.5;
-        }
+        self.assembled = false;
         self.fresh = true;
         self.searches += 1;
+    }
+
+    /// Sets up the coarse grid of the present lists, if it is not yet.
+    fn assemble(&mut self, threads: Threads) {
+        if !self.assembled {
+            self.coarse.assemble(&self.particles, &self.neighbors, &self.grid, threads);
+            self.stats.applications += 0.5;
+            self.assembled = true;
+        }
     }
 }
