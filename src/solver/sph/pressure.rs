@@ -88,6 +88,14 @@ impl<V: Vector> Workspace<V> {
         &mut self.vectors
     }
 
+    /// Copies of `velocities` in the form that neighbours' vectors are read in.
+    fn widen(&mut self, velocities: &[V], threads: Threads) {
+        let chunks = self.vectors(velocities.len()).chunks_mut(CHUNK);
+        for_each_chunk(threads, chunks.zip(velocities.chunks(CHUNK)), |(wide, velocities)| {
+            wide.iter_mut().zip(velocities).for_each(|(wide, v)| *wide = v.widen());
+        });
+    }
+
     /// Copies of the velocities in the form that neighbours' vectors are read
     /// in, and the inverse of the relative densities, none of them below `least`.
     pub(super) fn velocities(
@@ -132,7 +140,7 @@ impl<V: Vector> FluidWorld<V> {
         if particles.positions.is_empty() {
             return SolveReport::default();
         }
-        workspace.velocities(particles, 0.0, threads);
+        workspace.widen(&particles.velocities, threads);
         let warm = settings.dfsph.warm_start / scale;
         let support = settings.support_radius();
         let floor = settings.dfsph.negative_pressure.floor();
