@@ -199,27 +199,22 @@ impl CellGrid {
         let cell = self.cell(position);
         let [fast, middle, slow] = ORDER;
         let fast_outside = cell[fast] < 0 || cell[fast] >= self.extent[fast];
+        let bottom = (cell[fast] - 1).max(0);
+        let length = (cell[fast] + 1 - bottom) as u64;
         for row in 0..V::ROWS {
-            let mut corner = cell;
-            corner[fast] = (cell[fast] - 1).max(0);
-            if V::DIM == 3 {
-                corner[middle] += (row % 3) as i64 - 1;
-                corner[slow] += (row / 3) as i64 - 1;
-            } else {
-                corner[slow] += row as i64 - 1;
-            }
+            let (across, along) = if V::DIM == 3 { (row % 3, row / 3) } else { (1, row) };
+            let (z, x) = (cell[middle] + across as i64 - 1, cell[slow] + along as i64 - 1);
+            let inside = |axis: usize, cell: i64| (0..self.extent[axis]).contains(&cell);
             // A cell outside the layout has no key of its own: it would alias another row.
-            let outside = fast_outside
-                || [middle, slow].iter().any(|&a| corner[a] < 0 || corner[a] >= self.extent[a]);
-            rows.ranges[row] = if outside {
+            rows.ranges[row] = if fast_outside || !inside(middle, z) || !inside(slow, x) {
                 (0, 0)
             } else {
-                let first = self.key(corner);
-                let last = first + (cell[fast] + 1 - corner[fast]) as u64;
+                let first =
+                    bottom as u64 + z as u64 * self.stride[middle] + x as u64 * self.stride[slow];
                 let low = seek(&self.keys, rows.hints[row], first);
                 rows.hints[row] = low;
-                let high =
-                    low + self.keys[low..].iter().take(3).take_while(|&&k| k <= last).count();
+                let next = &self.keys[low..self.keys.len().min(low + 3)];
+                let high = low + next.iter().filter(|&&key| key <= first + length).count();
                 (self.starts[low], self.starts[high])
             };
         }
@@ -363,6 +358,7 @@ impl CellGrid {
 }
 
 /// First of the sorted `keys` that is not below `target`, searched for from `hint` on.
+#[inline]
 pub(super) fn seek(keys: &[u64], hint: usize, target: u64) -> usize {
     let hint = hint.min(keys.len());
     let mut step = 1;

@@ -1,16 +1,16 @@
 //! Which particles and boundary samples lie within the support radius of each particle.
 
+mod lists;
 mod wrapped;
 
-use core::ops::Range;
-
 use super::grid::Rows;
-use super::lanes::{Apart, WIDTH};
-use super::listed::{Bounds, Listed};
+use super::listed::Bounds;
 use super::neighborhood::{Extent, Lists, Neighborhood, Points, Surroundings};
 use super::parallel::{CHUNK, Threads, for_each_chunk};
 use super::vector::Vector;
 use super::wide::{self, Machine, Task};
+
+pub(crate) use lists::{Bundles, ChunkLists};
 
 /// Factor between the support radius and the size of a search cell: above the
 /// reach of the search, so that one ring of cells around a point is enough.
@@ -43,79 +43,6 @@ struct Entry {
     start: u32,
     /// Neighbours, without padding.
     count: u32,
-}
-
-/// The padded list of one particle.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bundles<'a, V: Vector> {
-    /// Sorted indices, whole pairs.
-    pub(crate) neighbors: Listed<'a>,
-    /// V0 grad W.
-    pub(crate) gradients: V::Gradients<'a>,
-    /// V0 W.
-    pub(crate) weights: &'a [f32],
-}
-
-/// The lists of a chunk of particles, to be read.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ChunkLists<'a, V: Vector> {
-    chunk: &'a NeighborChunk<V>,
-    points: &'a [V::Wide],
-    /// The chunk's first particle.
-    first: usize,
-}
-
-fn span(ends: &[u32], local: usize) -> Range<usize> {
-    let start = if local == 0 { 0 } else { ends[local - 1] };
-    start as usize..ends[local] as usize
-}
-
-impl<'a, V: Vector> ChunkLists<'a, V> {
-    /// Fluid neighbours of the chunk's particle `local`.
-    #[inline(always)]
-    pub(crate) fn fluid(&self, local: usize) -> &'a [u32] {
-        let Entry { start, count } = self.chunk.entries[local];
-        &self.chunk.fluid.indices[start as usize..(start + count) as usize]
-    }
-
-    /// Boundary neighbours of the chunk's particle `local`.
-    #[inline(always)]
-    pub(crate) fn boundary(&self, local: usize) -> &'a [u32] {
-        &self.chunk.boundary[span(&self.chunk.boundary_ends, local)]
-    }
-
-    /// Fluid neighbours with their kernel values and gradients.
-    #[inline(always)]
-    pub(crate) fn bundles(&self, local: usize) -> Bundles<'a, V> {
-        let Entry { start, count } = self.chunk.entries[local];
-        let (start, count) = (start as usize, count as usize);
-        let end = start + count.next_multiple_of(WIDTH);
-        let fluid = &self.chunk.fluid;
-        let own = self.first + local;
-        let indices = &fluid.indices[start..end];
-        let bounds = match (self.chunk.bounds.get(local), indices) {
-            (Some(bounds), _) => *bounds,
-            (None, [first, ..]) => Bounds::of(own as u32).with(*first).with(indices[count - 1]),
-            (None, []) => Bounds::of(own as u32),
-        };
-        // SAFETY: the bounds are the list's, which ends with the particle itself where it
-        // is padded; one that ascends is between its ends.
-        let neighbors = unsafe { Listed::new(indices, bounds) };
-        let apart = if fluid.apart.is_empty() { &[] } else { apart_of(&fluid.apart, own) };
-        let numbers = &fluid.numbers[start * V::NUMBERS..end * V::NUMBERS];
-        Bundles {
-            neighbors,
-            gradients: V::gradients(numbers, neighbors, self.points, own, apart),
-            weights: &fluid.weights[start..end],
-        }
-    }
-}
-
-#[cold]
-fn apart_of<V>(apart: &[Apart<V>], own: usize) -> &[Apart<V>] {
-    let start = apart.partition_point(|apart| (apart.of as usize) < own);
-    let end = apart.partition_point(|apart| apart.of as usize <= own);
-    &apart[start..end]
 }
 
 impl<V: Vector> NeighborChunk<V> {

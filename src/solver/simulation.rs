@@ -518,7 +518,8 @@ impl<V: Vector> Simulation<V> {
             new.extend(poured.into_iter().map(|particle| (body, particle)));
         }
         let drained = |x: V| drains.iter().any(|drain| drain.contains(x));
-        let drains_any = world.particles().any(|particle| drained(particle.position));
+        let drains_any =
+            !drains.is_empty() && world.particles().any(|particle| drained(particle.position));
         if new.is_empty() && !drains_any {
             return Ok(());
         }

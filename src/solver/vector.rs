@@ -102,12 +102,15 @@ impl Vector for Vec2 {
     const CUBIC_SPLINE: f32 = 40.0 / (7.0 * core::f32::consts::PI);
     const ROWS: usize = 3;
 
+    #[inline]
     fn splat(value: f32) -> Self {
         Vec2::splat(value)
     }
+    #[inline]
     fn to_array(self) -> [f32; 3] {
         [self.x, self.y, 0.0]
     }
+    #[inline]
     fn from_array(c: [f32; 3]) -> Self {
         Vec2::new(c[0], c[1])
     }
@@ -115,12 +118,15 @@ impl Vector for Vec2 {
     fn dot(self, other: Self) -> f32 {
         Vec2::dot(self, other)
     }
+    #[inline]
     fn min(self, other: Self) -> Self {
         Vec2::min(self, other)
     }
+    #[inline]
     fn max(self, other: Self) -> Self {
         Vec2::max(self, other)
     }
+    #[inline]
     fn is_finite(self) -> bool {
         Vec2::is_finite(self)
     }
@@ -135,12 +141,15 @@ impl Vector for Vec3 {
     const CUBIC_SPLINE: f32 = 8.0 / core::f32::consts::PI;
     const ROWS: usize = 9;
 
+    #[inline]
     fn splat(value: f32) -> Self {
         Vec3::splat(value)
     }
+    #[inline]
     fn to_array(self) -> [f32; 3] {
         [self.x, self.y, self.z]
     }
+    #[inline]
     fn from_array(c: [f32; 3]) -> Self {
         Vec3::new(c[0], c[1], c[2])
     }
@@ -148,12 +157,15 @@ impl Vector for Vec3 {
     fn dot(self, other: Self) -> f32 {
         Vec3::dot(self, other)
     }
+    #[inline]
     fn min(self, other: Self) -> Self {
         Vec3::min(self, other)
     }
+    #[inline]
     fn max(self, other: Self) -> Self {
         Vec3::max(self, other)
     }
+    #[inline]
     fn is_finite(self) -> bool {
         Vec3::is_finite(self)
     }

@@ -57,6 +57,9 @@ fn result_is_the_same_on_any_number_of_threads_from_rest_to_splash() {
     let mut simulation = start(&scene);
     assert_eq!(simulation.bodies()[0].particles.len(), 22_500);
     assert_same_on_all_pools(&mut simulation, 3);
+    // At rest it is deep and calm: with the coarse grid.
+    scene.fluids[0].velocity = Vec2::ZERO;
+    assert_same_on_all_pools(&mut start(&scene), 2);
     let pool = TaskPoolBuilder::new().num_threads(2).build();
     for _ in 0..60 {
         simulation.step(simulation.next_step(), Threads::Pool(&pool)).unwrap();
@@ -70,8 +73,8 @@ fn result_is_the_same_on_any_number_of_threads_from_rest_to_splash() {
 #[test]
 fn result_in_3d_is_the_same_on_any_number_of_threads() {
     let scene = Scene::<Vec3> {
-        fluids: vec![block(Vec3::splat(0.5 * D), [28, 28, 28])],
-        boundaries: vec![container(Vec3::new(40.0, 40.0, 29.0) * D)],
+        fluids: vec![block(Vec3::splat(0.5 * D), [21, 52, 21])],
+        boundaries: vec![container(Vec3::new(30.0, 60.0, 22.0) * D)],
         ..void()
     };
     let mut simulation = start(&scene);

@@ -4,6 +4,7 @@ mod allocation;
 mod bad_input;
 mod cloth;
 mod coupling;
+mod depth;
 mod determinism;
 mod edits;
 mod fans;

@@ -23,7 +23,7 @@ pub(super) const SETTLING: f32 = 0.5;
 
 /// Neighbours below which the divergence solve leaves a particle alone: in
 /// spray there is nothing to be free of divergence.
-const SPARSE_NEIGHBORS: u32 = 7;
+pub(super) const SPARSE_NEIGHBORS: u32 = 7;
 
 /// Applies the pressure that keeps the density of the end of the step from
 /// exceeding the rest density.

@@ -120,7 +120,9 @@ impl<V: Vector> FluidWorld<V> {
     /// a solve with it in would tear the others along.
     pub(super) fn remove_runaways(&mut self, dt: f32) {
         let fastest = RUNAWAY_SUPPORTS * self.settings.support_radius() / dt;
-        self.remove_where(|_, velocity| velocity.length() >= fastest || !velocity.is_finite());
+        // What is no number is not below any bound.
+        let slow = |velocity: V| velocity.length_squared() < fastest * fastest;
+        self.remove_where(|_, velocity| !slow(velocity));
     }
 
     /// Takes out particles by position and velocity.

@@ -16,6 +16,7 @@
 //! such that dt times the rate of a equals the source, or exceeds it where kappa = 0;
 //! where negative pressures are allowed, for any kappa such that it equals it.
 
+use super::depth::Sums;
 use super::packed::Packed;
 use super::{FluidWorld, mixed};
 use crate::solver::grid::CellGrid;
@@ -42,6 +43,7 @@ pub(super) struct Workspace<V: Vector> {
     pub(super) partial: Vec<f64>,
     /// What the coarse grid is to make up for, in 1/s².
     pub(super) residual: Vec<f32>,
+    pub(super) sums: Vec<Sums>,
 }
 
 /// When a solve stops.
@@ -77,12 +79,21 @@ impl<V: Vector> Workspace<V> {
             + size_of::<V::Wide>() * self.vectors.capacity()
             + 8 * self.partial.capacity()
             + 4 * self.residual.capacity()
+            + size_of::<Sums>() * self.sums.capacity()
     }
 
     /// A vector for each of `len` particles, of any value.
     pub(super) fn vectors(&mut self, len: usize) -> &mut [V::Wide] {
         self.vectors.resize(len, V::Wide::default());
         &mut self.vectors
+    }
+
+    /// Copies of `velocities` in the form that neighbours' vectors are read in.
+    fn widen(&mut self, velocities: &[V], threads: Threads) {
+        let chunks = self.vectors(velocities.len()).chunks_mut(CHUNK);
+        for_each_chunk(threads, chunks.zip(velocities.chunks(CHUNK)), |(wide, velocities)| {
+            wide.iter_mut().zip(velocities).for_each(|(wide, v)| *wide = v.widen());
+        });
     }
 
     /// Copies of the velocities in the form that neighbours' vectors are read
@@ -129,7 +140,7 @@ impl<V: Vector> FluidWorld<V> {
         if particles.positions.is_empty() {
             return SolveReport::default();
         }
-        workspace.velocities(particles, 0.0, threads);
+        workspace.widen(&particles.velocities, threads);
         let warm = settings.dfsph.warm_start / scale;
         let support = settings.support_radius();
         let floor = settings.dfsph.negative_pressure.floor();
@@ -141,15 +152,18 @@ impl<V: Vector> FluidWorld<V> {
         self.relieve_membranes();
         self.add_wall_sources(threads);
         self.remove_mean_source(threads);
+        let coarsely = self.deep && self.settings.has_coarse_grid();
+        if coarsely {
+            self.assemble(threads);
+        }
         let FluidWorld { settings, particles, neighbors, workspace, grid, coarse, bodies, .. } =
             self;
         let mut system =
             System { particles, neighbors, grid, workspace, dt, threads, floor, fluid, endless };
         let report = match settings.dfsph.solver {
             PressureSolver::Jacobi => system.jacobi(settings.dfsph.relaxation, stopping),
-            solver => {
-                let two_level = solver == PressureSolver::TwoLevel && settings.needs_coarse_grid();
-                let coarse = two_level.then_some(coarse);
+            PressureSolver::GaussSeidel | PressureSolver::TwoLevel => {
+                let coarse = coarsely.then_some(coarse);
                 let relaxation = settings.dfsph.over_relaxation;
                 system.sweeps(coarse, mixed(bodies), relaxation, stopping)
             }

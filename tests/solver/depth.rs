@@ -1,0 +1,106 @@
+//! Where the default solver takes its coarse grid: in deep and calm water.
+
+use bevy_fluid::solver::scene::Scene;
+use bevy_fluid::solver::settings::{DfsphSettings, PressureSolver};
+use bevy_fluid::solver::simulation::Simulation;
+use bevy_fluid::solver::time_step::TimeStep;
+use bevy_fluid::solver::vector::Vector;
+use bevy_math::{Vec2, Vec3};
+
+use crate::support::{D, bits, block, container, run, start, step, tank, void};
+
+/// Bits of the particles after some steps by a solver.
+fn after(scene: &Scene<Vec2>, solver: PressureSolver, steps: usize) -> Vec<[u32; 10]> {
+    let mut scene = scene.clone();
+    scene.dfsph.solver = solver;
+    let mut simulation = start(&scene);
+    run(&mut simulation, steps);
+    bits(&mut simulation)
+}
+
+/// Applications of the pressure operator in the last step besides iterations.
+fn extra<V: Vector>(simulation: &Simulation<V>) -> f32 {
+    let stats = simulation.world().stats();
+    stats.applications - (stats.density_iterations + stats.divergence_iterations) as f32
+}
+
+/// Whether the last step took the coarse grid.
+fn coarsely<V: Vector>(simulation: &Simulation<V>) -> bool {
+    extra(simulation) > 1.0
+}
+
+#[test]
+fn sweeps_alone_do_for_water_that_is_shallow_or_fast_or_weightless() {
+    let deep = tank(10, 60, 5);
+    let mut fast = deep.clone();
+    fast.fluids[0].velocity = Vec2::new(0.0, 3.0);
+    let weightless = Scene { gravity: Vec2::ZERO, ..deep.clone() };
+    let alone = [(tank(20, 40, 5), true), (fast, true), (weightless, true), (deep, false)];
+    for (case, (scene, same)) in alone.iter().enumerate() {
+        let [sweeps, both] = [PressureSolver::GaussSeidel, PressureSolver::TwoLevel]
+            .map(|solver| after(scene, solver, 5));
+        assert_eq!(sweeps == both, *same, "case {case}");
+    }
+}
+
+#[test]
+fn deep_water_in_space_takes_the_coarse_grid() {
+    let counts = [6, 52, 6];
+    let mut scene = void::<Vec3>();
+    scene.fluids.push(block(Vec3::splat(0.6 * D), counts));
+    scene.boundaries.push(container(Vec3::new(7.2, 60.0, 7.2) * D));
+    let applications = |solver| {
+        scene.dfsph.solver = solver;
+        let mut simulation = start(&scene);
+        step(&mut simulation);
+        extra(&simulation)
+    };
+    // A half for the start of each solve, another for the coarse system at the
+    // old and at the new places, and one for each correction.
+    assert_eq!(
+        [PressureSolver::GaussSeidel, PressureSolver::TwoLevel].map(applications),
+        [1.0, 4.0]
+    );
+}
+
+#[test]
+fn nothing_jumps_where_a_breaking_dam_ceases_to_be_calm() {
+    let mut scene = Scene { time_step: TimeStep::default(), ..Scene::dam_break(40, 60) };
+    scene.dfsph = DfsphSettings::default();
+    let mut simulation = start(&scene);
+    let mut steps = Vec::new();
+    let mut energy = f32::NAN;
+    while simulation.time() < 0.3 {
+        step(&mut simulation);
+        let before = energy;
+        let measures = simulation.world().measure();
+        energy = measures.kinetic_energy + measures.potential_energy;
+        let loss = (before - energy) / simulation.last_step();
+        steps.push((coarsely(&simulation), loss, measures.max_density));
+    }
+    let taken = steps.iter().take_while(|step| step.0).count();
+    assert!(taken > 20 && taken + 20 < steps.len(), "{taken} of {}", steps.len());
+    assert!(!steps[taken..].iter().any(|step| step.0), "once and for all");
+    for pair in steps[taken - 10..taken + 10].windows(2) {
+        let [(_, before, _), (_, after, density)] = [pair[0], pair[1]];
+        assert!(before > 0.0 && after > 0.0, "{before} W, {after} W");
+        assert!((0.6..1.6).contains(&(after / before)), "{before} W, {after} W");
+        assert!(density < 1010.0, "{density} kg/m²");
+    }
+}
+
+#[test]
+fn a_restored_world_takes_the_coarse_grid_where_the_saved_one_does() {
+    let mut scene = Scene { time_step: TimeStep::default(), ..Scene::dam_break(20, 60) };
+    scene.dfsph = DfsphSettings::default();
+    let mut simulation = start(&scene);
+    let (mut with, mut without) = (0, 0);
+    while simulation.time() < 0.3 {
+        let mut restored = Simulation::from_state(simulation.state()).unwrap();
+        run(&mut simulation, 1);
+        run(&mut restored, 1);
+        assert!(bits(&mut simulation) == bits(&mut restored), "at {} s", simulation.time());
+        *(if coarsely(&simulation) { &mut with } else { &mut without }) += 1;
+    }
+    assert!(with > 10 && without > 10, "{with} {without}");
+}
