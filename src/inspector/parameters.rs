@@ -87,80 +87,32 @@ const CFL: Setting = Parameter::new(
     },
 );
 
-/// Gravity is any finite vector; fields need an end, and this one is far out.
+/// Gravity and wind are any finite vectors; fields need an end, and this one is far out.
 const FAR: f64 = 1e6;
 
-const GRAVITY_X: Setting = Parameter::new(
-    "gravity x",
-    "Gravity to the right.",
-    "m/s^2",
-    ParameterKind::Real,
-    -FAR..=FAR,
-    0.0,
-    0.01,
-    |settings| settings.gravity.x as f64,
-    |settings, value| settings.gravity.x = value as f32,
-);
+/// A component of a vector among the settings.
+macro_rules! component {
+    ($name:ident, $field:ident.$axis:ident, $label:literal, $doc:literal, $unit:literal, $default:literal, $step:literal) => {
+        const $name: Setting = Parameter::new(
+            $label,
+            $doc,
+            $unit,
+            ParameterKind::Real,
+            -FAR..=FAR,
+            $default,
+            $step,
+            |settings| settings.$field.$axis as f64,
+            |settings, value| settings.$field.$axis = value as f32,
+        );
+    };
+}
 
-const GRAVITY_Y: Setting = Parameter::new(
-    "gravity y",
-    "Gravity upwards.",
-    "m/s^2",
-    ParameterKind::Real,
-    -FAR..=FAR,
-    -9.81,
-    0.01,
-    |settings| settings.gravity.y as f64,
-    |settings, value| settings.gravity.y = value as f32,
-);
-
-const GRAVITY_Z: Setting = Parameter::new(
-    "gravity z",
-    "Gravity towards the viewer.",
-    "m/s^2",
-    ParameterKind::Real,
-    -FAR..=FAR,
-    0.0,
-    0.01,
-    |settings| settings.gravity.z as f64,
-    |settings, value| settings.gravity.z = value as f32,
-);
-
-const WIND_X: Setting = Parameter::new(
-    "wind x",
-    "Velocity of the air that cloth feels, to the right.",
-    "m/s",
-    ParameterKind::Real,
-    -FAR..=FAR,
-    0.0,
-    0.1,
-    |settings| settings.wind.x as f64,
-    |settings, value| settings.wind.x = value as f32,
-);
-
-const WIND_Y: Setting = Parameter::new(
-    "wind y",
-    "Velocity of the air that cloth feels, upwards.",
-    "m/s",
-    ParameterKind::Real,
-    -FAR..=FAR,
-    0.0,
-    0.1,
-    |settings| settings.wind.y as f64,
-    |settings, value| settings.wind.y = value as f32,
-);
-
-const WIND_Z: Setting = Parameter::new(
-    "wind z",
-    "Velocity of the air that cloth feels, towards the viewer.",
-    "m/s",
-    ParameterKind::Real,
-    -FAR..=FAR,
-    0.0,
-    0.1,
-    |settings| settings.wind.z as f64,
-    |settings, value| settings.wind.z = value as f32,
-);
+component!(GRAVITY_X, gravity.x, "gravity x", "Gravity to the right.", "m/s^2", 0.0, 0.01);
+component!(GRAVITY_Y, gravity.y, "gravity y", "Gravity upwards.", "m/s^2", -9.81, 0.01);
+component!(GRAVITY_Z, gravity.z, "gravity z", "Gravity towards the viewer.", "m/s^2", 0.0, 0.01);
+component!(WIND_X, wind.x, "wind x", "Air that cloth feels, to the right.", "m/s", 0.0, 0.1);
+component!(WIND_Y, wind.y, "wind y", "Air that cloth feels, upwards.", "m/s", 0.0, 0.1);
+component!(WIND_Z, wind.z, "wind z", "Air that cloth feels, towards the viewer.", "m/s", 0.0, 0.1);
 
 const RADIUS_2D: Setting = Parameter::new(
     "particle radius",

@@ -74,17 +74,14 @@ impl SmokeDrawing {
         let none = [f32::INFINITY, f32::NEG_INFINITY];
         let finite = values.filter(|value| value.is_finite());
         let [low, high] = finite.fold(none, |[low, high], value| [low.min(value), high.max(value)]);
+        if self.view.is_signed() {
+            let end = high.max(-low);
+            return if end > 0.0 { [-end, end] } else { [-1.0, 1.0] };
+        }
         if low > high {
             return [0.0, 1.0];
         }
-        let [low, high] = match self.view {
-            _ if self.view.is_signed() => {
-                let end = high.max(-low);
-                [-end, end]
-            }
-            SmokeView::Temperature => [low, high],
-            _ => [0.0, high],
-        };
+        let low = if self.view == SmokeView::Temperature { low } else { 0.0 };
         let least = 1e-6 * high.abs().max(low.abs());
         if high - low > least { [low, high] } else { [low, low + 1.0] }
     }
@@ -121,12 +118,14 @@ mod tests {
         for view in SmokeView::ALL.into_iter().filter(|view| view.is_signed()) {
             assert_eq!(ends(view, &values), [-3.0, 3.0], "{view:?}");
             assert_eq!(ends(view, &[-4.0, 3.0]), [-4.0, 4.0], "{view:?}");
-            assert_eq!(ends(view, &[0.0, 0.0]), [0.0, 1.0], "{view:?}");
+            // Nothing is in the middle, not at an end.
+            assert_eq!(ends(view, &[0.0, 0.0]), [-1.0, 1.0], "{view:?}");
+            assert_eq!(ends(view, &[]), [-1.0, 1.0], "{view:?}");
         }
         assert_eq!(ends(SmokeView::Dye(0), &[f32::NAN, 2.0, f32::INFINITY]), [0.0, 2.0]);
         for view in SmokeView::ALL {
-            assert_eq!(ends(view, &[]), [0.0, 1.0]);
-            assert_eq!(ends(view, &[f32::NAN]), [0.0, 1.0]);
+            let none = if view.is_signed() { [-1.0, 1.0] } else { [0.0, 1.0] };
+            assert_eq!(ends(view, &[f32::NAN]), none);
             let given = SmokeDrawing { range: Some([-7.0, 0.5]), ..drawing(view) };
             assert_eq!(given.ends(values.into_iter()), [-7.0, 0.5]);
         }

@@ -52,7 +52,8 @@ fn sources_and_drains_are_the_bare_solvers_bit_for_bit() {
 
     let mut bare = bare(&app);
     bare.add_body(FluidBody::default()).unwrap();
-    let direction = (turn * Vec3::NEG_Y).truncate();
+    // What is left of the rotation in a matrix.
+    let direction = (GlobalTransform::from(place).rotation() * Vec3::NEG_Y).truncate();
     let settings = EmitterSettings { position: Vec2::new(-1.0, 0.5), direction, ..settings };
     bare.emitters_mut().push(BodyEmitter { body: 0, emitter: FluidEmitter::new(settings) });
     bare.drains_mut().push(FluidDrain { shape: drain, position: Vec2::new(0.0, -1.5) });
@@ -86,7 +87,7 @@ fn a_source_without_its_fluid_and_a_drain_that_is_none_are_reported_once() {
         told.extend(refusals(&app));
     }
     assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told[0].starts_with("radius is NaN"), "{told:?}");
+    assert!(told[0].starts_with("shape.radius is NaN"), "{told:?}");
     assert!(told[1].starts_with("fluid is"), "{told:?}");
 }
 
