@@ -220,7 +220,27 @@ struct Strokes {
     strokes: Vec<Stroke>,
     /// Where the left button was in the last frame in which it was down.
     last: Option<Vec2>,
-    holds_disc: bool,
+    /// What holds the disc.
+    holder: Option<Pointer>,
+    /// How far the disc is pulled.
+    pull: Vec2,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pointer {
+    Mouse,
+    Finger(u64),
+}
+
+impl Strokes {
+    /// Pulls the disc or stirs the air, as the pointer began.
+    fn take(&mut self, pointer: Pointer, stroke: Stroke) {
+        if self.holder == Some(pointer) {
+            self.pull += stroke.to - stroke.from;
+        } else {
+            self.strokes.push(stroke);
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -242,6 +262,7 @@ fn point(
     mut contexts: EguiContexts,
 ) -> Result {
     strokes.strokes.clear();
+    strokes.pull = Vec2::ZERO;
     let taken = contexts.ctx_mut()?.egui_wants_pointer_input();
     let (Ok(window), Ok((camera, view))) = (windows.single(), cameras.single()) else {
         return Ok(());
@@ -249,36 +270,45 @@ fn point(
     let in_world = |pixel: Vec2| camera.viewport_to_world_2d(view, pixel).ok();
     let seconds = time.delta_secs().max(1e-3);
     let stroke = |from: Vec2, to: Vec2| Stroke { from, to, velocity: (to - from) / seconds };
-    if !buttons.pressed(MouseButton::Left) || taken {
+    let on_disc =
+        |place: Vec2| discs.iter().any(|disc| disc.translation.truncate().distance(place) < DISC);
+    let pressed = buttons.pressed(MouseButton::Left) && !taken;
+    let holds = match strokes.holder {
+        Some(Pointer::Mouse) => pressed,
+        Some(Pointer::Finger(id)) => touches.get_pressed(id).is_some(),
+        None => false,
+    };
+    strokes.holder = strokes.holder.filter(|_| holds);
+    if !pressed {
         strokes.last = None;
-        strokes.holds_disc = false;
     } else if let Some(now) = window.cursor_position().and_then(in_world) {
-        if strokes.last.is_none() {
-            let on = |disc: &Transform| disc.translation.truncate().distance(now) < DISC;
-            strokes.holds_disc = discs.iter().any(on);
+        if strokes.last.is_none() && strokes.holder.is_none() && on_disc(now) {
+            strokes.holder = Some(Pointer::Mouse);
         }
         let from = strokes.last.unwrap_or(now);
-        strokes.strokes.push(stroke(from, now));
+        strokes.take(Pointer::Mouse, stroke(from, now));
         strokes.last = Some(now);
     }
     for touch in touches.iter().filter(|_| !taken) {
         let ends = [touch.previous_position(), touch.position()].map(in_world);
-        if let [Some(from), Some(to)] = ends {
-            strokes.strokes.push(stroke(from, to));
+        let [Some(from), Some(to)] = ends else { continue };
+        let finger = Pointer::Finger(touch.id());
+        if touches.just_pressed(touch.id()) && strokes.holder.is_none() && on_disc(to) {
+            strokes.holder = Some(finger);
         }
+        strokes.take(finger, stroke(from, to));
     }
     Ok(())
 }
 
-/// Moves the disc where the mouse holds it.
-fn drag_disc(mut strokes: ResMut<Strokes>, mut discs: Query<&mut Transform, With<Disc>>) {
-    if !strokes.holds_disc {
+/// Moves the disc where a pointer holds it.
+fn drag_disc(strokes: Res<Strokes>, mut discs: Query<&mut Transform, With<Disc>>) {
+    if strokes.pull == Vec2::ZERO {
         return;
     }
-    let Some(stroke) = strokes.strokes.pop() else { return };
     for mut disc in &mut discs {
         let room = 0.5 * SIZE - DISC;
-        let place = disc.translation.truncate() + stroke.to - stroke.from;
+        let place = disc.translation.truncate() + strokes.pull;
         disc.translation = place.clamp(-room, room).extend(disc.translation.z);
     }
 }

@@ -97,10 +97,12 @@ impl Picture {
         let [left, bottom, _] = domain.min.to_array();
         for (cell, dye) in sums.into_iter().enumerate() {
             let corner = Vec2::new((cell % columns) as f32, (cell / columns) as f32);
-            let min = Vec2::new(left, bottom) + corner * side;
+            // Computed alike for both cells beside a line, or there would be gaps.
+            let place = |corner: Vec2| Vec2::new(left, bottom) + corner * side;
             let light = 1.0 - dye.clamp(0.0, 1.0);
             let grey = (f32::from(BACKGROUND[0]) * light).round() as u8;
-            self.canvas.rect(Rect::from_corners(min, min + side), [grey, grey, grey, 0xFF]);
+            let rect = Rect::from_corners(place(corner), place(corner + Vec2::ONE));
+            self.canvas.rect(rect, [grey, grey, grey, 0xFF]);
         }
     }
 
