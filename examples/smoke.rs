@@ -164,7 +164,7 @@ fn spawn_scene(
         Boundary2d::solid(Circle::new(DISC)),
         Transform::from_translation(DISC_PLACE.extend(1.0)),
         // A smooth edge, where the cells have steps.
-        Mesh2d(meshes.add(Circle::new(1.02 * DISC).mesh().resolution(96))),
+        Mesh2d(meshes.add(Circle::new(1.04 * DISC).mesh().resolution(96))),
         MeshMaterial2d(materials.add(color)),
     ));
     commands.spawn((
