@@ -4,6 +4,8 @@
 //! wheel zooms. Space pauses, S makes one step, R restarts, I shows or hides the inspector. Without
 //! a display or a graphics adapter the scene runs headless and leaves `final.png`.
 
+#[path = "common/balls.rs"]
+mod balls;
 mod common;
 
 use std::process::ExitCode;
@@ -17,7 +19,6 @@ use bevy_egui::input::{egui_wants_any_keyboard_input, egui_wants_any_pointer_inp
 use bevy_fluid::FluidScene3d;
 use bevy_fluid::inspector::FluidInspectorPlugin;
 use bevy_fluid::prelude::*;
-use bevy_fluid::solver::sampling::BoundaryShape;
 use bevy_panorbit_camera::{PanOrbitCamera, PanOrbitCameraPlugin, PanOrbitCameraSystemSet};
 use common::{headless, keys, probe};
 
@@ -50,7 +51,11 @@ fn run_in_a_window() -> ExitCode {
         .add_systems(Startup, setup)
         .add_systems(
             Update,
-            (keys::control.run_if(not(egui_wants_any_keyboard_input)), dress, show_spheres),
+            (
+                keys::control.run_if(not(egui_wants_any_keyboard_input)),
+                dress,
+                balls::show(Color::srgb_u8(0x4a, 0x7a, 0xb5)),
+            ),
         )
         .run();
     if exit.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -135,21 +140,4 @@ fn pattern() -> Image {
         ..ImageSamplerDescriptor::linear()
     });
     image
-}
-
-/// Draws each sphere of the scene.
-fn show_spheres(
-    mut commands: Commands,
-    boundaries: Query<(Entity, &Boundary3d), Added<Boundary3d>>,
-    mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<StandardMaterial>>,
-) {
-    for (entity, boundary) in &boundaries {
-        if let BoundaryShape::Ball { radius, .. } = boundary.shape() {
-            commands.entity(entity).insert((
-                Mesh3d(meshes.add(Sphere::new(*radius))),
-                MeshMaterial3d(materials.add(Color::srgb_u8(0x4a, 0x7a, 0xb5))),
-            ));
-        }
-    }
 }

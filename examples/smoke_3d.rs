@@ -4,6 +4,8 @@
 //! smoke and fire. Space pauses, S makes one step, R restarts, I shows or hides the inspector.
 //! Without a display or a graphics adapter the scene runs headless and leaves `final.png`.
 
+#[path = "common/balls.rs"]
+mod balls;
 mod common;
 
 use std::process::ExitCode;
@@ -17,7 +19,6 @@ use bevy_fluid::inspector::{FluidInspector, FluidInspectorPlugin};
 use bevy_fluid::palette::{Palette, PaletteStop};
 use bevy_fluid::prelude::*;
 use bevy_fluid::render::{FluidDrawing, SmokeDrawing};
-use bevy_fluid::solver::sampling::BoundaryShape;
 use bevy_panorbit_camera::{PanOrbitCamera, PanOrbitCameraPlugin, PanOrbitCameraSystemSet};
 use common::{headless, keys, probe};
 
@@ -57,7 +58,7 @@ fn run_in_a_window() -> ExitCode {
             Update,
             (
                 (keys::control, kindle).run_if(not(egui_wants_any_keyboard_input)),
-                (dress, show_balls),
+                (dress, balls::show(Color::srgb_u8(0xc4, 0x5a, 0x3c))),
             )
                 .chain(),
         )
@@ -128,21 +129,4 @@ fn dress(
         *drawing = SmokeDrawing { palette, range, lit: !fire.0, ..default() };
     }
     Ok(())
-}
-
-/// Draws each ball of the scene.
-fn show_balls(
-    mut commands: Commands,
-    boundaries: Query<(Entity, &Boundary3d), Added<Boundary3d>>,
-    mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<StandardMaterial>>,
-) {
-    for (entity, boundary) in &boundaries {
-        if let BoundaryShape::Ball { radius, .. } = boundary.shape() {
-            commands.entity(entity).insert((
-                Mesh3d(meshes.add(Sphere::new(*radius).mesh().uv(64, 32))),
-                MeshMaterial3d(materials.add(Color::srgb_u8(0xc4, 0x5a, 0x3c))),
-            ));
-        }
-    }
 }
