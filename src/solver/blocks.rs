@@ -1,7 +1,7 @@
 //! Blocks of neighbouring cells: the coarse grid over the occupied cells.
 
 use super::grid::{CellGrid, seek};
-use super::parallel::{CHUNK, Threads, for_each_chunk};
+use super::parallel::{CHUNK, Threads, chunks_mut, for_each_chunk, numbers};
 use super::vector::Vector;
 
 /// Colors of the layers, so many that matrix rows next to layers of one color
@@ -140,8 +140,8 @@ impl Blocks {
         self.of.resize(grid.len(), 0);
         self.phases.resize(grid.len(), 0);
         let of_cell = &self.of_cell;
-        let chunks = self.of.chunks_mut(CHUNK).zip(self.phases.chunks_mut(CHUNK)).enumerate();
-        for_each_chunk(threads, chunks, |(index, (blocks, phases))| {
+        let parts = (numbers(), chunks_mut(&mut self.of), chunks_mut(&mut self.phases));
+        for_each_chunk(threads, parts, |(index, blocks, phases)| {
             for (local, (block, phase)) in blocks.iter_mut().zip(phases).enumerate() {
                 (*block, *phase) = of_cell[grid.cell_of(index * CHUNK + local)];
             }

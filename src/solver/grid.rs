@@ -4,7 +4,7 @@
 //! time depends on how far the points are spread (the compact grid of Ihmsen
 //! et al. 2011 without its hash).
 
-use super::parallel::{CHUNK, Threads, for_each_chunk};
+use super::parallel::{CHUNK, Threads, chunks, chunks_mut, for_each_chunk, numbers};
 use super::vector::Vector;
 
 /// Largest cell coordinate. Points farther out share the outermost cells, where
@@ -102,8 +102,8 @@ impl CellGrid {
         self.lay_out(points);
         let mut entries = core::mem::take(&mut self.entries);
         entries.resize(points.len(), Entry::default());
-        let chunks = entries.chunks_mut(CHUNK).zip(points.chunks(CHUNK)).enumerate();
-        for_each_chunk(threads, chunks, |(index, (entries, points))| {
+        let parts = (numbers(), chunks_mut(&mut entries), chunks(points));
+        for_each_chunk(threads, parts, |(index, entries, points)| {
             for (local, (entry, &position)) in entries.iter_mut().zip(points).enumerate() {
                 let point = (index * CHUNK + local) as u32;
                 *entry = Entry::new(self.key(self.cell(position)), point);

@@ -4,7 +4,7 @@
 //! al. 2019), so that a plane has no samples and costs nothing where no water is.
 
 use super::error::FluidError;
-use super::parallel::{CHUNK, Threads, for_each_chunk};
+use super::parallel::{Threads, chunks, chunks_mut, for_each_chunk};
 use super::vector::Vector;
 
 /// A half-space as boundary: everything behind a plane is solid.
@@ -249,15 +249,16 @@ impl<V: Vector> Planes<V> {
         if self.is_empty() {
             return;
         }
-        let chunks = positions
-            .chunks(CHUNK)
-            .zip(lightness.chunks(CHUNK))
-            .zip(results.densities.chunks_mut(CHUNK))
-            .zip(results.gradient_sums.chunks_mut(CHUNK))
-            .zip(results.diagonals.chunks_mut(CHUNK))
-            .zip(results.counts.chunks_mut(CHUNK));
-        for_each_chunk(threads, chunks, |chunk| {
-            let (((((positions, lightness), densities), gradients), diagonals), counts) = chunk;
+        let parts = (
+            chunks(positions),
+            chunks(lightness),
+            chunks_mut(results.densities),
+            chunks_mut(results.gradient_sums),
+            chunks_mut(results.diagonals),
+            chunks_mut(results.counts),
+        );
+        for_each_chunk(threads, parts, |part| {
+            let (positions, lightness, densities, gradients, diagonals, counts) = part;
             for local in 0..positions.len() {
                 let before = gradients[local].length_squared();
                 for (plane, sums) in self.near(positions[local], support) {

@@ -7,7 +7,7 @@ use super::boundary::BoundarySet;
 use super::grid::{CellGrid, Rows};
 use super::kernel::{CubicSpline, REACH_SQUARED, WideKernel};
 use super::lanes::{Apart, WIDTH};
-use super::parallel::{CHUNK, Threads, for_each_chunk};
+use super::parallel::{Threads, chunks, chunks_mut, for_each_chunk};
 use super::vector::Vector;
 use super::wide::{EIGHT, Eight, Machine, packed};
 
@@ -69,8 +69,8 @@ impl Points {
     pub(crate) fn set<V: Vector>(&mut self, positions: &[V], threads: Threads) {
         for (axis, components) in self.0[..V::DIM].iter_mut().enumerate() {
             components.resize(positions.len() + EIGHT, 0.0);
-            let chunks = components.chunks_mut(CHUNK).zip(positions.chunks(CHUNK));
-            for_each_chunk(threads, chunks, |(components, positions)| {
+            let both = (chunks_mut(components), chunks(positions));
+            for_each_chunk(threads, both, |(components, positions)| {
                 for (component, position) in components.iter_mut().zip(positions) {
                     *component = position.to_array()[axis];
                 }

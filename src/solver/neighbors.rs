@@ -6,11 +6,11 @@ mod wrapped;
 use super::grid::Rows;
 use super::listed::Bounds;
 use super::neighborhood::{Extent, Lists, Neighborhood, Points, Surroundings};
-use super::parallel::{CHUNK, Threads, for_each_chunk};
+use super::parallel::{CHUNK, Threads, chunks, chunks_mut, for_each_chunk, numbers};
 use super::vector::Vector;
 use super::wide::{self, Machine, Task};
 
-pub(crate) use lists::{Bundles, ChunkLists};
+pub(crate) use lists::{AllLists, Bundles, ChunkLists};
 
 /// Factor between the support radius and the size of a search cell: above the
 /// reach of the search, so that one ring of cells around a point is enough.
@@ -219,31 +219,30 @@ impl<V: Vector> NeighborLists<V> {
         }
         if V::FACTORS {
             self.wide_points.resize(around.positions.len(), V::Wide::default());
-            let wide = self.wide_points.chunks_mut(CHUNK).zip(around.positions.chunks(CHUNK));
-            for_each_chunk(threads, wide, |(points, positions)| {
+            let both = (chunks_mut(&mut self.wide_points), chunks(around.positions));
+            for_each_chunk(threads, both, |(points, positions)| {
                 points.iter_mut().zip(positions).for_each(|(point, &x)| *point = x.widen());
             });
         }
         let Results { densities, gradient_sums, diagonals, counts } = results;
-        let chunks = self.chunks[..self.used]
-            .iter_mut()
-            .zip(densities.chunks_mut(CHUNK))
-            .zip(gradient_sums.chunks_mut(CHUNK))
-            .zip(diagonals.chunks_mut(CHUNK))
-            .zip(counts.chunks_mut(CHUNK))
-            .enumerate();
-        for_each_chunk(threads, chunks, |(index, chunk)| {
-            let ((((chunk, densities), gradient_sums), diagonals), counts) = chunk;
+        let parts = (
+            numbers(),
+            &mut self.chunks[..self.used],
+            chunks_mut(densities),
+            chunks_mut(gradient_sums),
+            chunks_mut(diagonals),
+            chunks_mut(counts),
+        );
+        for_each_chunk(threads, parts, |part| {
+            let (index, chunk, densities, gradient_sums, diagonals, counts) = part;
             let results = Results { densities, gradient_sums, diagonals, counts };
             search(chunk, index * CHUNK, results);
         });
     }
 
     /// The chunks of the particles, in order.
-    pub(crate) fn chunks(&self) -> impl ExactSizeIterator<Item = ChunkLists<'_, V>> + Send {
-        let points = &*self.wide_points;
-        let chunks = self.chunks[..self.used].iter().enumerate();
-        chunks.map(move |(index, chunk)| ChunkLists { chunk, points, first: index * CHUNK })
+    pub(crate) fn chunks(&self) -> AllLists<'_, V> {
+        AllLists { chunks: &self.chunks[..self.used], points: &self.wide_points, first: 0 }
     }
 
     /// The chunk of a particle and the particle's place in it.

@@ -361,18 +361,11 @@ impl<V: Vector> Simulation<V> {
         self.gather()?;
         self.companions.check_air()?;
         self.companions.immerse(&mut self.world);
-        self.world.neighbor_search(threads);
-        self.world.non_pressure_forces(dt, threads);
-        self.world.blow(dt, &self.companions.fans);
-        self.world.density_solve(dt, threads);
-        let cloths = self.companions.step_cloths(&mut self.world, dt);
-        self.pump();
-        self.world.integrate(dt);
-        self.pour(dt)?;
-        self.companions.immerse(&mut self.world);
-        self.world.divergence_solve(dt, threads);
-        self.companions.push_cloths(&mut self.world);
-        cloths.and(self.companions.step_smokes(dt, threads))?;
+        let mut done = Ok(());
+        threads.for_particles(self.world.len()).together(|threads| {
+            done = self.move_water(dt, threads);
+        });
+        done.and(self.companions.step_smokes(dt, threads))?;
         self.time += f64::from(dt);
         self.steps += 1;
         self.behind = true;
@@ -385,6 +378,22 @@ impl<V: Vector> Simulation<V> {
         // The world keeps the places of removed particles until it gathers anew.
         self.edited = true;
         Ok(removed)
+    }
+
+    /// One step of water, and of cloth in it.
+    fn move_water(&mut self, dt: f32, threads: Threads) -> Result<(), FluidError> {
+        self.world.neighbor_search(threads);
+        self.world.non_pressure_forces(dt, threads);
+        self.world.blow(dt, &self.companions.fans);
+        self.world.density_solve(dt, threads);
+        let cloths = self.companions.step_cloths(&mut self.world, dt);
+        self.pump();
+        self.world.integrate(dt);
+        self.pour(dt)?;
+        self.companions.immerse(&mut self.world);
+        self.world.divergence_solve(dt, threads);
+        self.companions.push_cloths(&mut self.world);
+        cloths
     }
 
     /// Sorts and finds neighbours without moving anything, so that densities

@@ -5,6 +5,7 @@ use core::ops::Range;
 use super::{Entry, NeighborChunk};
 use crate::solver::lanes::{Apart, WIDTH};
 use crate::solver::listed::{Bounds, Listed};
+use crate::solver::parallel::{CHUNK, Split};
 use crate::solver::vector::Vector;
 
 /// The padded list of one particle.
@@ -25,6 +26,34 @@ pub(crate) struct ChunkLists<'a, V: Vector> {
     pub(super) points: &'a [V::Wide],
     /// The chunk's first particle.
     pub(super) first: usize,
+}
+
+/// The lists of successive chunks.
+pub(crate) struct AllLists<'a, V: Vector> {
+    pub(super) chunks: &'a [NeighborChunk<V>],
+    pub(super) points: &'a [V::Wide],
+    /// The first chunk's first particle.
+    pub(super) first: usize,
+}
+
+impl<'a, V: Vector> Split for AllLists<'a, V> {
+    type Item = ChunkLists<'a, V>;
+
+    fn len(&self) -> usize {
+        self.chunks.len()
+    }
+
+    fn split_at(self, count: usize) -> (Self, Self) {
+        let (chunks, others) = self.chunks.split_at(count);
+        (
+            Self { chunks, ..self },
+            Self { chunks: others, first: self.first + count * CHUNK, ..self },
+        )
+    }
+
+    fn first(self) -> ChunkLists<'a, V> {
+        ChunkLists { chunk: &self.chunks[0], points: self.points, first: self.first }
+    }
 }
 
 fn span(ends: &[u32], local: usize) -> Range<usize> {

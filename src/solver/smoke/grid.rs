@@ -4,7 +4,7 @@
 //! rows along x contiguous. All fields of a domain share one layout, so that
 //! one index means the same cell in each.
 
-use crate::solver::parallel::{Threads, for_each_chunk};
+use crate::solver::parallel::{Split, Threads, for_each_chunk};
 
 /// Cells in a chunk of rows, about: enough work to hide the queue.
 const CHUNK_CELLS: usize = 8192;
@@ -118,6 +118,11 @@ impl Grid {
         self.rows().div_ceil(self.chunk_rows())
     }
 
+    /// These threads, or the calling one alone where that is faster for the cells.
+    pub(crate) fn threads(self, threads: Threads) -> Threads {
+        if self.count() < SERIAL_BELOW { Threads::Serial } else { threads }
+    }
+
     /// Calls `work` for each row of cells with that row of each of `outs`,
     /// whose rows are `width` long, and with the chunk's own item of `partial`.
     #[inline(always)]
@@ -129,9 +134,9 @@ impl Grid {
         partial: &mut [P],
         work: impl Fn(Row, [&mut [f32]; N], &mut P) + Sync,
     ) {
-        let threads = if self.count() < SERIAL_BELOW { Threads::Serial } else { threads };
+        let threads = self.threads(threads);
         let rows = self.chunk_rows();
-        let chunks = Chunks { outs, size: rows * width, partial: partial.iter_mut(), number: 0 };
+        let chunks = Chunks { outs, size: rows * width, partial, number: 0 };
         for_each_chunk(threads, chunks, |mut chunk| {
             for (place, index) in (chunk.number * rows..(chunk.number + 1) * rows).enumerate() {
                 let Some(row) = self.row(index) else { continue };
@@ -162,7 +167,9 @@ impl Grid {
 struct Chunks<'a, P, const N: usize> {
     outs: [&'a mut [f32]; N],
     size: usize,
-    partial: core::slice::IterMut<'a, P>,
+    /// One for each chunk.
+    partial: &'a mut [P],
+    /// Number of the first chunk.
     number: usize,
 }
 
@@ -172,29 +179,33 @@ struct Chunk<'a, P, const N: usize> {
     number: usize,
 }
 
-impl<'a, P, const N: usize> Iterator for Chunks<'a, P, N> {
+impl<'a, P: Send, const N: usize> Split for Chunks<'a, P, N> {
     type Item = Chunk<'a, P, N>;
 
-    fn next(&mut self) -> Option<Self::Item> {
-        let partial = self.partial.next()?;
-        let size = self.size;
-        let outs = self.outs.each_mut().map(|out| {
-            let rest = core::mem::take(out);
-            let (part, rest) = rest.split_at_mut(size.min(rest.len()));
-            *out = rest;
-            part
-        });
-        let number = self.number;
-        self.number += 1;
-        Some(Chunk { outs, partial, number })
+    fn len(&self) -> usize {
+        self.partial.len()
     }
 
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.partial.size_hint()
+    fn split_at(self, count: usize) -> (Self, Self) {
+        let Self { mut outs, size, partial, number } = self;
+        let (partial, others) = partial.split_at_mut(count);
+        let first = outs.each_mut().map(|out| {
+            let rest = core::mem::take(out);
+            let (first, rest) = rest.split_at_mut((count * size).min(rest.len()));
+            *out = rest;
+            first
+        });
+        (
+            Self { outs: first, size, partial, number },
+            Self { outs, size, partial: others, number: number + count },
+        )
+    }
+
+    fn first(self) -> Chunk<'a, P, N> {
+        let (Self { outs, partial, number, .. }, _) = self.split_at(1);
+        Chunk { outs, partial: &mut partial[0], number }
     }
 }
-
-impl<P, const N: usize> ExactSizeIterator for Chunks<'_, P, N> {}
 
 /// Sum over a row of products, in eight lanes of f32 and then in f64.
 #[inline(always)]

@@ -93,10 +93,12 @@ impl<V: Vector> Smoke<V> {
         threads: Threads,
     ) -> Result<(), FluidError> {
         self.begin_step(dt)?;
-        self.apply_forces(threads);
-        self.project(threads);
-        self.advect(threads);
-        self.finish_step(threads);
+        self.grid.threads(threads).together(|threads| {
+            self.apply_forces(threads);
+            self.project(threads);
+            self.advect(threads);
+            self.finish_step(threads);
+        });
         Ok(())
     }
 

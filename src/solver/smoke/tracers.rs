@@ -3,7 +3,7 @@
 use super::settings::Border;
 use super::{Smoke, nearest_free};
 use crate::solver::error::FluidError;
-use crate::solver::parallel::{CHUNK, Threads, for_each_chunk};
+use crate::solver::parallel::{Threads, chunks_mut, for_each_chunk};
 use crate::solver::time_step::check_step;
 use crate::solver::vector::Vector;
 
@@ -38,7 +38,7 @@ impl<V: Vector> Tracers<V> {
     pub fn drift(&mut self, smoke: &Smoke<V>, dt: f32, threads: Threads) -> Result<(), FluidError> {
         check_step("time_step", dt)?;
         let threads = threads.for_particles(self.positions.len());
-        for_each_chunk(threads, self.positions.chunks_mut(CHUNK), |positions| {
+        for_each_chunk(threads, chunks_mut(&mut self.positions), |positions| {
             for position in positions {
                 *position = smoke.drifted(*position, dt);
             }

@@ -13,7 +13,7 @@
 
 use core::ops::Range;
 
-use crate::solver::parallel::{Threads, for_each_chunk};
+use crate::solver::parallel::{Split, Threads, for_each_chunk};
 
 /// Units below which all stages of a wave stay on the calling thread.
 const SERIAL_BELOW: usize = 32768;
@@ -59,28 +59,26 @@ impl Wave {
         work: impl Fn(usize, usize, &mut Band<N>) + Sync,
     ) {
         let Lines { mut arrays, line, per_unit } = lines;
-        let count = match threads {
-            Threads::Pool(pool) if self.cells >= SERIAL_BELOW => {
-                // Half a band has to hold all that goes second on one side of a cut.
-                let most = self.units / (2 * self.stages + 4);
-                (BANDS * (pool.thread_num() + 1)).min(most).max(1)
-            }
-            _ => 1,
+        let count = if threads.count() > 1 && self.cells >= SERIAL_BELOW {
+            // Half a band has to hold all that goes second on one side of a cut.
+            let most = self.units / (2 * self.stages + 4);
+            (BANDS * threads.count()).min(most).max(1)
+        } else {
+            1
         };
         let cut = |band: usize| self.units * band / count;
         for second in [false, true] {
-            let cuts = Cuts {
-                rest: arrays.each_mut().map(|array| &mut **array),
+            let bands = Bands {
+                arrays: arrays.each_mut().map(|array| &mut **array),
                 starts: [0; N],
                 line,
                 per_unit,
-                last: if second { count - 1 } else { count },
-                next: 0,
-                unit: |band: usize| {
+                numbers: 0..if second { count - 1 } else { count },
+                unit: &|band: usize| {
                     if second { (cut(band) + cut(band + 1)) / 2 } else { cut(band) }
                 },
             };
-            for_each_chunk(threads, cuts, |(number, mut band)| {
+            for_each_chunk(threads, bands, |(number, mut band)| {
                 let (low, high) = (cut(number), cut(number + 1));
                 // What a band leaves at its ends, for each stage.
                 let (at_low, at_high) = (usize::from(number > 0), usize::from(number + 1 < count));
@@ -106,45 +104,51 @@ impl Wave {
 }
 
 /// The bands of arrays, cut at the units that `unit` says.
-struct Cuts<'a, U, const N: usize> {
-    rest: [&'a mut [f32]; N],
+struct Bands<'a, U, const N: usize> {
+    arrays: [&'a mut [f32]; N],
+    /// Index of the first item of each array in the whole one.
     starts: [usize; N],
     line: [usize; N],
     per_unit: [usize; N],
-    last: usize,
-    next: usize,
-    unit: U,
+    numbers: Range<usize>,
+    unit: &'a U,
 }
 
-impl<'a, U: Fn(usize) -> usize, const N: usize> Iterator for Cuts<'a, U, N> {
+impl<'a, U: Fn(usize) -> usize + Sync, const N: usize> Split for Bands<'a, U, N> {
     type Item = (usize, Band<'a, N>);
 
-    fn next(&mut self) -> Option<Self::Item> {
-        let number = self.next;
-        if number == self.last {
-            return None;
-        }
-        self.next += 1;
-        let offsets = self.starts;
-        let arrays = core::array::from_fn(|array| {
-            let rest = core::mem::take(&mut self.rest[array]);
-            if self.next == self.last {
-                return rest;
-            }
-            let lines = 1 + self.per_unit[array] * (self.unit)(self.next);
-            let length = (lines * self.line[array] - offsets[array]).min(rest.len());
-            let (part, rest) = rest.split_at_mut(length);
-            self.rest[array] = rest;
-            self.starts[array] += length;
+    fn len(&self) -> usize {
+        self.numbers.end - self.numbers.start
+    }
+
+    fn split_at(self, count: usize) -> (Self, Self) {
+        let Self { mut arrays, starts, line, per_unit, numbers, unit } = self;
+        let (first, rest) = numbers.split_at(count);
+        let mut middles = starts;
+        let firsts = core::array::from_fn(|array| {
+            let part = core::mem::take(&mut arrays[array]);
+            let length = if first.is_empty() {
+                // Not the line before the first unit either.
+                0
+            } else if rest.is_empty() {
+                part.len()
+            } else {
+                let lines = 1 + per_unit[array] * unit(rest.start);
+                (lines * line[array]).saturating_sub(starts[array]).min(part.len())
+            };
+            let (part, others) = part.split_at_mut(length);
+            arrays[array] = others;
+            middles[array] += length;
             part
         });
-        Some((number, Band { arrays, offsets }))
+        (
+            Self { arrays: firsts, starts, line, per_unit, numbers: first, unit },
+            Self { arrays, starts: middles, line, per_unit, numbers: rest, unit },
+        )
     }
 
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.last - self.next;
-        (left, Some(left))
+    fn first(self) -> Self::Item {
+        let (Self { arrays, starts, numbers, .. }, _) = self.split_at(1);
+        (numbers.start, Band { arrays, offsets: starts })
     }
 }
-
-impl<U: Fn(usize) -> usize, const N: usize> ExactSizeIterator for Cuts<'_, U, N> {}

@@ -7,7 +7,7 @@
 //! the sweeps about the answer. It is found by conjugate gradients.
 
 use super::packed::Packed;
-use crate::solver::blocks::{Blocks, LAYER_COLORS, NO_BLOCK, Step, steps};
+use crate::solver::blocks::{Blocks, LAYER_COLORS, Layer, NO_BLOCK, Step, steps};
 use crate::solver::grid::CellGrid;
 use crate::solver::neighbors::NeighborLists;
 use crate::solver::parallel::{PartsMut, Threads, for_each_chunk};
@@ -59,11 +59,11 @@ impl<V: Vector> Coarse<V> {
         let blocks = &self.blocks;
         for color in 0..LAYER_COLORS {
             let layers = blocks.layers(color);
-            let rows = layers.iter().map(|layer| {
+            let rows = |layer: &Layer| {
                 let entry = |block: u32| block * Self::STENCIL as u32;
                 (entry(layer.reach.0), entry(layer.reach.1))
-            });
-            let parts = PartsMut::new(&mut self.matrix, rows).zip(layers);
+            };
+            let parts = (PartsMut::new(&mut self.matrix, layers, rows), layers);
             for_each_chunk(threads, parts, |(matrix, layer)| {
                 for i in layer.points.0 as usize..layer.points.1 as usize {
                     Self::add_particle(i, particles, neighbors, blocks, matrix, layer.reach.0);

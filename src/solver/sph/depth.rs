@@ -7,7 +7,7 @@
 
 use super::FluidWorld;
 use super::dfsph::SPARSE_NEIGHBORS;
-use crate::solver::parallel::{CHUNK, Threads, for_each_chunk};
+use crate::solver::parallel::{CHUNK, Threads, chunks, for_each_chunk};
 use crate::solver::vector::Vector;
 
 /// Least depth of deep water in particle spacings: of columns 20 spacings wide
@@ -52,13 +52,13 @@ impl<V: Vector> FluidWorld<V> {
         let FluidWorld { particles, workspace, .. } = self;
         let partial = &mut workspace.sums;
         partial.resize(particles.positions.len().div_ceil(CHUNK), Sums::default());
-        let chunks = particles
-            .positions
-            .chunks(CHUNK)
-            .zip(particles.velocities.chunks(CHUNK))
-            .zip(particles.neighbor_counts.chunks(CHUNK))
-            .zip(partial.iter_mut());
-        for_each_chunk(threads, chunks, |(((positions, velocities), neighbors), sums)| {
+        let parts = (
+            chunks(&particles.positions),
+            chunks(&particles.velocities),
+            chunks(&particles.neighbor_counts),
+            &mut partial[..],
+        );
+        for_each_chunk(threads, parts, |(positions, velocities, neighbors, sums)| {
             *sums = Sums::default();
             for local in 0..positions.len() {
                 if neighbors[local] < SPARSE_NEIGHBORS {

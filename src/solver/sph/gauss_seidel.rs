@@ -10,7 +10,9 @@ use super::packed::Packed;
 use super::pressure::{SolveReport, Stopping, System, Workspace, rate};
 use crate::solver::grid::Stripe;
 use crate::solver::neighbors::NeighborLists;
-use crate::solver::parallel::{CHUNK, Pairs, PartsMut, for_each_chunk, ordered_sum};
+use crate::solver::parallel::{
+    CHUNK, Pairs, PartsMut, chunks, chunks_mut, for_each_chunk, numbers, ordered_sum,
+};
 use crate::solver::vector::Vector;
 
 /// Pairs of stripes of one color for each thread below which they are swept one
@@ -45,8 +47,8 @@ impl<V: Vector> System<'_, V> {
     /// Sets the pressure of particles that get none to zero.
     fn isolate(&mut self) {
         let Workspace { kappa, step, .. } = &mut *self.workspace;
-        let chunks = kappa.chunks_mut(CHUNK).zip(step.chunks(CHUNK));
-        for_each_chunk(self.threads, chunks, |(kappa, step)| {
+        let parts = (chunks_mut(kappa), chunks(step));
+        for_each_chunk(self.threads, parts, |(kappa, step)| {
             for (kappa, &step) in kappa.iter_mut().zip(step) {
                 *kappa = if step == 0.0 { 0.0 } else { *kappa };
             }
@@ -61,31 +63,28 @@ impl<V: Vector> System<'_, V> {
         residual.resize(kappa.len(), 0.0);
         let gradient_sums = &self.particles.gradient_sums;
         let accelerations = &*vectors;
-        let chunks = residual
-            .chunks_mut(CHUNK)
-            .zip(kappa.chunks(CHUNK))
-            .zip(source.chunks(CHUNK))
-            .zip(step.chunks(CHUNK))
-            .zip(self.neighbors.chunks())
-            .enumerate();
-        for_each_chunk(
-            self.threads,
-            chunks,
-            |(index, ((((residual, kappa), source), step), chunk))| {
-                for (local, residual) in residual.iter_mut().enumerate() {
-                    let i = index * CHUNK + local;
-                    let rate = rate(chunk.bundles(local), gradient_sums[i], accelerations, i, 0);
-                    let missing = rate - source[local] / dt;
-                    // Where there is no pressure and none is asked for, none comes.
-                    let active = step[local] > 0.0 && (kappa[local] > floor || missing > 0.0);
-                    *residual = if active { missing } else { 0.0 };
-                }
-            },
+        let parts = (
+            numbers(),
+            chunks_mut(residual),
+            chunks(kappa),
+            chunks(source),
+            chunks(step),
+            self.neighbors.chunks(),
         );
+        for_each_chunk(self.threads, parts, |(index, residual, kappa, source, step, chunk)| {
+            for (local, residual) in residual.iter_mut().enumerate() {
+                let i = index * CHUNK + local;
+                let rate = rate(chunk.bundles(local), gradient_sums[i], accelerations, i, 0);
+                let missing = rate - source[local] / dt;
+                // Where there is no pressure and none is asked for, none comes.
+                let active = step[local] > 0.0 && (kappa[local] > floor || missing > 0.0);
+                *residual = if active { missing } else { 0.0 };
+            }
+        });
         coarse.solve(residual);
         let (coarse, step) = (&*coarse, &*step);
-        let chunks = kappa.chunks_mut(CHUNK).zip(residual.chunks(CHUNK)).enumerate();
-        for_each_chunk(self.threads, chunks, |(index, (kappa, residual))| {
+        let parts = (numbers(), chunks_mut(kappa), chunks(residual));
+        for_each_chunk(self.threads, parts, |(index, kappa, residual)| {
             for (local, (kappa, &residual)) in kappa.iter_mut().zip(residual).enumerate() {
                 let active = step[index * CHUNK + local] > 0.0;
                 if active && (*kappa > floor || residual > 0.0) {
@@ -134,22 +133,21 @@ impl<V: Vector> System<'_, V> {
             for color in 0..if self.endless { 0 } else { 2 } {
                 let stripes = self.grid.stripes_of(color);
                 partial.resize(stripes.len(), 0.0);
-                let reaches = stripes.iter().map(|stripe| stripe.reach);
-                let owns = stripes.iter().map(|stripe| stripe.own);
-                let parts = PartsMut::new(vectors, reaches)
-                    .zip(PartsMut::new(kappa, owns))
-                    .zip(partial.iter_mut())
-                    .zip(stripes);
-                let parts =
-                    parts.map(|(((u, kappa), partial), stripe)| Part { u, kappa, partial, stripe });
+                let parts = (
+                    PartsMut::new(vectors, stripes, |stripe| stripe.reach),
+                    PartsMut::new(kappa, stripes, |stripe| stripe.own),
+                    &mut partial[..],
+                    stripes,
+                );
+                let part = |(u, kappa, partial, stripe)| Part { u, kappa, partial, stripe };
                 // Two stripes by turns: one's arithmetic fills the waits of the other's.
                 if stripes.len() >= PAIRS_PER_THREAD * 2 * self.threads.count() {
-                    for_each_chunk(self.threads, Pairs(parts), |(part, other)| {
-                        sweep.stripes::<MIXED>(part, other);
+                    for_each_chunk(self.threads, Pairs(parts), |(one, other)| {
+                        sweep.stripes::<MIXED>(part(one), other.map(part));
                     });
                 } else {
-                    for_each_chunk(self.threads, parts, |part| {
-                        sweep.stripes::<MIXED>(part, None);
+                    for_each_chunk(self.threads, parts, |one| {
+                        sweep.stripes::<MIXED>(part(one), None);
                     });
                 }
                 errors += ordered_sum(partial);

@@ -14,7 +14,9 @@
 
 use super::FluidWorld;
 use super::packed::Packed;
-use crate::solver::parallel::{CHUNK, Threads, for_each_chunk, ordered_sum};
+use crate::solver::parallel::{
+    CHUNK, Threads, chunks, chunks_mut, for_each_chunk, numbers, ordered_sum,
+};
 use crate::solver::settings::FluidMaterial;
 use crate::solver::vector::Vector;
 
@@ -74,13 +76,9 @@ pub(super) fn add<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threads: Thread
     }
     let mut solver = core::mem::take(&mut world.thick);
     world.stats.viscosity_iterations = solver.solve(world, dt, threads);
-    let chunks = world
-        .particles
-        .accelerations
-        .chunks_mut(CHUNK)
-        .zip(world.particles.velocities.chunks(CHUNK))
-        .zip(solver.solution.chunks(CHUNK));
-    for_each_chunk(threads, chunks, |((accelerations, velocities), solution)| {
+    let Packed { accelerations, velocities, .. } = &mut world.particles;
+    let parts = (chunks_mut(accelerations), chunks(velocities), chunks(&solver.solution));
+    for_each_chunk(threads, parts, |(accelerations, velocities, solution)| {
         for (local, acceleration) in accelerations.iter_mut().enumerate() {
             let change = (solution[local] - velocities[local]) * (1.0 / dt);
             *acceleration = if change.is_finite() { change } else { *acceleration };
@@ -106,13 +104,15 @@ impl<V: Vector> ThickSolver<V> {
         // With walls at rest everything but their velocity is homogeneous.
         apply(world, dt, solution, image, true, partial, threads);
         let scale = ordered_sum(partial).abs();
-        let chunks = residual
-            .chunks_mut(CHUNK)
-            .zip(direction.chunks_mut(CHUNK))
-            .zip(solution.chunks(CHUNK).zip(image.chunks(CHUNK)))
-            .zip(lightness.chunks(CHUNK))
-            .zip(partial.iter_mut());
-        for_each_chunk(threads, chunks, |((((r, p), (x, ax)), lightness), partial)| {
+        let parts = (
+            chunks_mut(residual),
+            chunks_mut(direction),
+            chunks(solution),
+            chunks(image),
+            chunks(lightness),
+            &mut partial[..],
+        );
+        for_each_chunk(threads, parts, |(r, p, x, ax, lightness, partial)| {
             let mut sum = 0.0;
             for local in 0..r.len() {
                 r[local] = x[local] * (1.0 / lightness[local]) - ax[local];
@@ -131,13 +131,15 @@ impl<V: Vector> ThickSolver<V> {
                 break;
             }
             let length = (norm / curvature) as f32;
-            let chunks = residual
-                .chunks_mut(CHUNK)
-                .zip(solution.chunks_mut(CHUNK))
-                .zip(direction.chunks(CHUNK).zip(image.chunks(CHUNK)))
-                .zip(lightness.chunks(CHUNK))
-                .zip(partial.iter_mut());
-            for_each_chunk(threads, chunks, |((((r, x), (p, ap)), lightness), partial)| {
+            let parts = (
+                chunks_mut(residual),
+                chunks_mut(solution),
+                chunks(direction),
+                chunks(image),
+                chunks(lightness),
+                &mut partial[..],
+            );
+            for_each_chunk(threads, parts, |(r, x, p, ap, lightness, partial)| {
                 let mut sum = 0.0;
                 for local in 0..r.len() {
                     x[local] += p[local] * length;
@@ -149,11 +151,8 @@ impl<V: Vector> ThickSolver<V> {
             let next = ordered_sum(partial);
             let keep = (next / norm) as f32;
             norm = next;
-            let chunks = direction
-                .chunks_mut(CHUNK)
-                .zip(residual.chunks(CHUNK))
-                .zip(lightness.chunks(CHUNK));
-            for_each_chunk(threads, chunks, |((p, r), lightness)| {
+            let parts = (chunks_mut(direction), chunks(residual), chunks(lightness));
+            for_each_chunk(threads, parts, |(p, r, lightness)| {
                 for local in 0..p.len() {
                     p[local] = r[local] * lightness[local] + p[local] * keep;
                 }
@@ -182,9 +181,8 @@ fn apply<V: Vector>(
     let factor = 2.0 * (V::DIM as f32 + 2.0) * dt;
     let one_body = bodies.len() == 1;
     let moving = if walls { boundary.velocities() } else { &[] };
-    let chunks =
-        image.chunks_mut(CHUNK).zip(partial.iter_mut()).zip(neighbors.chunks()).enumerate();
-    for_each_chunk(threads, chunks, |(index, ((image, partial), chunk))| {
+    let parts = (numbers(), chunks_mut(image), partial, neighbors.chunks());
+    for_each_chunk(threads, parts, |(index, image, partial, chunk)| {
         let mut product = 0.0;
         for (local, image) in image.iter_mut().enumerate() {
             let i = index * CHUNK + local;

@@ -2,7 +2,7 @@
 
 use super::packed::Packed;
 use super::pressure::{SolveReport, Stopping, System, Workspace, rate};
-use crate::solver::parallel::{CHUNK, for_each_chunk, ordered_sum};
+use crate::solver::parallel::{CHUNK, chunks_mut, for_each_chunk, numbers, ordered_sum};
 use crate::solver::vector::Vector;
 
 impl<V: Vector> System<'_, V> {
@@ -18,12 +18,8 @@ impl<V: Vector> System<'_, V> {
             let Workspace { kappa, source, step, vectors, partial, .. } = &mut *self.workspace;
             let Packed { gradient_sums, places, .. } = self.particles;
             let (source, step, accelerations) = (&*source, &*step, &*vectors);
-            let chunks = kappa
-                .chunks_mut(CHUNK)
-                .zip(partial.iter_mut())
-                .zip(self.neighbors.chunks())
-                .enumerate();
-            for_each_chunk(self.threads, chunks, |(index, ((kappa, partial), chunk))| {
+            let parts = (numbers(), chunks_mut(kappa), &mut partial[..], self.neighbors.chunks());
+            for_each_chunk(self.threads, parts, |(index, kappa, partial, chunk)| {
                 let mut excess = 0.0f64;
                 for (local, kappa) in kappa.iter_mut().enumerate() {
                     let i = index * CHUNK + local;

@@ -1,6 +1,6 @@
 //! The packed arrays that the solver's loops run over.
 
-use crate::solver::parallel::{CHUNK, Threads, for_each_chunk};
+use crate::solver::parallel::{CHUNK, Threads, chunks_mut, for_each_chunk, numbers};
 use crate::solver::vector::Vector;
 
 /// Packed index of a particle that was removed.
@@ -64,24 +64,20 @@ impl<V: Vector> Packed<V> {
         self.density_impulses.resize(len, 0.0);
         self.divergence_impulses.resize(len, 0.0);
         self.accelerations.resize(len, V::ZERO);
-        let chunks = self
-            .positions
-            .chunks_mut(CHUNK)
-            .zip(self.velocities.chunks_mut(CHUNK))
-            .zip(self.places.chunks_mut(CHUNK))
-            .zip(self.bodies.chunks_mut(CHUNK))
-            .zip(self.lightness.chunks_mut(CHUNK))
-            .zip(self.density_impulses.chunks_mut(CHUNK))
-            .zip(self.divergence_impulses.chunks_mut(CHUNK))
-            .zip(self.accelerations.chunks_mut(CHUNK))
-            .enumerate();
-        for_each_chunk(threads, chunks, |(index, chunk)| {
-            let (rest, accelerations) = chunk;
-            let (rest, divergence_impulses) = rest;
-            let (rest, density_impulses) = rest;
-            let (rest, lightness) = rest;
-            let (rest, bodies) = rest;
-            let ((positions, velocities), places) = rest;
+        let parts = (
+            numbers(),
+            chunks_mut(&mut self.positions),
+            chunks_mut(&mut self.velocities),
+            chunks_mut(&mut self.places),
+            chunks_mut(&mut self.bodies),
+            chunks_mut(&mut self.lightness),
+            chunks_mut(&mut self.density_impulses),
+            chunks_mut(&mut self.divergence_impulses),
+            chunks_mut(&mut self.accelerations),
+        );
+        for_each_chunk(threads, parts, |part| {
+            let (index, positions, velocities, places, bodies, lightness, ..) = part;
+            let (.., density_impulses, divergence_impulses, accelerations) = part;
             for local in 0..positions.len() {
                 let old = order(index * CHUNK + local);
                 positions[local] = source.positions[old];

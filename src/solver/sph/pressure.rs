@@ -21,7 +21,9 @@ use super::packed::Packed;
 use super::{FluidWorld, mixed};
 use crate::solver::grid::CellGrid;
 use crate::solver::neighbors::{Bundles, NeighborLists};
-use crate::solver::parallel::{CHUNK, Threads, for_each_chunk, ordered_sum};
+use crate::solver::parallel::{
+    CHUNK, Threads, chunks, chunks_mut, for_each_chunk, numbers, ordered_sum,
+};
 use crate::solver::settings::{NegativePressure, PressureSolver};
 use crate::solver::vector::Vector;
 
@@ -90,8 +92,8 @@ impl<V: Vector> Workspace<V> {
 
     /// Copies of `velocities` in the form that neighbours' vectors are read in.
     fn widen(&mut self, velocities: &[V], threads: Threads) {
-        let chunks = self.vectors(velocities.len()).chunks_mut(CHUNK);
-        for_each_chunk(threads, chunks.zip(velocities.chunks(CHUNK)), |(wide, velocities)| {
+        let parts = (chunks_mut(self.vectors(velocities.len())), chunks(velocities));
+        for_each_chunk(threads, parts, |(wide, velocities)| {
             wide.iter_mut().zip(velocities).for_each(|(wide, v)| *wide = v.widen());
         });
     }
@@ -107,13 +109,13 @@ impl<V: Vector> Workspace<V> {
         let len = particles.positions.len();
         self.vectors.resize(len, V::Wide::default());
         self.step.resize(len, 0.0);
-        let chunks = self
-            .vectors
-            .chunks_mut(CHUNK)
-            .zip(self.step.chunks_mut(CHUNK))
-            .zip(particles.velocities.chunks(CHUNK))
-            .zip(particles.densities.chunks(CHUNK));
-        for_each_chunk(threads, chunks, |(((wide, inverse), velocities), densities)| {
+        let parts = (
+            chunks_mut(&mut self.vectors),
+            chunks_mut(&mut self.step),
+            chunks(&particles.velocities),
+            chunks(&particles.densities),
+        );
+        for_each_chunk(threads, parts, |(wide, inverse, velocities, densities)| {
             for local in 0..wide.len() {
                 wide[local] = velocities[local].widen();
                 inverse[local] = 1.0 / densities[local].max(least);
@@ -183,21 +185,20 @@ impl<V: Vector> FluidWorld<V> {
         }
         let Workspace { source, partial, .. } = &mut self.workspace;
         partial.resize(source.len().div_ceil(CHUNK), 0.0);
-        let chunks = source.chunks(CHUNK).zip(partial.iter_mut());
-        for_each_chunk(threads, chunks, |(source, partial)| {
+        for_each_chunk(threads, (chunks(source), &mut partial[..]), |(source, partial)| {
             *partial = source.iter().map(|&source| f64::from(source)).sum();
         });
         let mean = (ordered_sum(partial) / source.len() as f64) as f32;
-        for_each_chunk(threads, source.chunks_mut(CHUNK), |source| {
+        for_each_chunk(threads, chunks_mut(source), |source| {
             source.iter_mut().for_each(|source| *source -= mean);
         });
     }
 
     /// Applies the non-pressure accelerations of the step.
     pub(super) fn apply_accelerations(&mut self, dt: f32, threads: Threads) {
-        let accelerated = self.particles.velocities.chunks_mut(CHUNK);
-        let chunks = accelerated.zip(self.particles.accelerations.chunks(CHUNK));
-        for_each_chunk(threads, chunks, |(velocities, accelerations)| {
+        let Packed { velocities, accelerations, .. } = &mut self.particles;
+        let parts = (chunks_mut(velocities), chunks(accelerations));
+        for_each_chunk(threads, parts, |(velocities, accelerations)| {
             for (velocity, &acceleration) in velocities.iter_mut().zip(accelerations) {
                 *velocity += acceleration * dt;
             }
@@ -216,14 +217,14 @@ impl<V: Vector> FluidWorld<V> {
         self.push_membranes(dt);
         let FluidWorld { particles, workspace, .. } = self;
         let Workspace { kappa, vectors, .. } = workspace;
-        let chunks = particles
-            .velocities
-            .chunks_mut(CHUNK)
-            .zip(impulses.chunks_mut(CHUNK))
-            .zip(particles.densities.chunks(CHUNK))
-            .zip(kappa.chunks(CHUNK))
-            .zip(vectors.chunks(CHUNK));
-        for_each_chunk(threads, chunks, |((((velocities, impulses), densities), kappa), a)| {
+        let parts = (
+            chunks_mut(&mut particles.velocities),
+            chunks_mut(impulses),
+            chunks(&particles.densities),
+            chunks(kappa),
+            chunks(vectors),
+        );
+        for_each_chunk(threads, parts, |(velocities, impulses, densities, kappa, a)| {
             for local in 0..velocities.len() {
                 velocities[local] += V::narrow(a[local]) * dt;
                 impulses[local] = kappa[local] * densities[local] * densities[local] * scale;
@@ -282,13 +283,14 @@ impl<V: Vector> System<'_, V> {
         let Packed { densities, gradient_sums, diagonals, lightness, neighbor_counts, .. } =
             self.particles;
         let (dt, vectors) = (self.dt, &*vectors);
-        let chunks = sources
-            .chunks_mut(CHUNK)
-            .zip(kappa.chunks_mut(CHUNK))
-            .zip(step.chunks_mut(CHUNK))
-            .zip(self.neighbors.chunks())
-            .enumerate();
-        for_each_chunk(self.threads, chunks, |(index, (((sources, kappa), step), chunk))| {
+        let parts = (
+            numbers(),
+            chunks_mut(sources),
+            chunks_mut(kappa),
+            chunks_mut(step),
+            self.neighbors.chunks(),
+        );
+        for_each_chunk(self.threads, parts, |(index, sources, kappa, step, chunk)| {
             for local in 0..sources.len() {
                 let i = index * CHUNK + local;
                 let rate = rate(chunk.bundles(local), gradient_sums[i], vectors, i, 0);
@@ -308,9 +310,8 @@ impl<V: Vector> System<'_, V> {
         let Packed { densities, lightness, .. } = self.particles;
         let unknowns = &mut self.workspace.kappa;
         unknowns.resize(densities.len(), 0.0);
-        let chunks = unknowns.chunks_mut(CHUNK).zip(densities.chunks(CHUNK));
-        let chunks = chunks.zip(lightness.chunks(CHUNK));
-        for_each_chunk(self.threads, chunks, |((unknowns, densities), lightness)| {
+        let parts = (chunks_mut(unknowns), chunks(densities), chunks(lightness));
+        for_each_chunk(self.threads, parts, |(unknowns, densities, lightness)| {
             for (local, unknown) in unknowns.iter_mut().enumerate() {
                 *unknown = kappa(densities[local], lightness[local]);
             }
@@ -322,8 +323,8 @@ impl<V: Vector> System<'_, V> {
         let Workspace { kappa, vectors, .. } = &mut *self.workspace;
         let Packed { gradient_sums, lightness, .. } = self.particles;
         let pressures = &*kappa;
-        let chunks = vectors.chunks_mut(CHUNK).zip(self.neighbors.chunks()).enumerate();
-        for_each_chunk(self.threads, chunks, |(index, (accelerations, chunk))| {
+        let parts = (numbers(), chunks_mut(vectors), self.neighbors.chunks());
+        for_each_chunk(self.threads, parts, |(index, accelerations, chunk)| {
             for (local, acceleration) in accelerations.iter_mut().enumerate() {
                 let i = index * CHUNK + local;
                 let list = chunk.bundles(local);

@@ -22,11 +22,13 @@ impl<V: Vector> FluidWorld<V> {
     /// [`FluidError::Parameter`] if `dt` is not 1e-6 to 1 s; nothing is done then.
     pub fn step(&mut self, dt: f32, threads: Threads) -> Result<(), FluidError> {
         check_step("time_step", dt)?;
-        self.neighbor_search(threads);
-        self.non_pressure_forces(dt, threads);
-        self.density_solve(dt, threads);
-        self.integrate(dt);
-        self.divergence_solve(dt, threads);
+        threads.for_particles(self.len()).together(|threads| {
+            self.neighbor_search(threads);
+            self.non_pressure_forces(dt, threads);
+            self.density_solve(dt, threads);
+            self.integrate(dt);
+            self.divergence_solve(dt, threads);
+        });
         Ok(())
     }
 
@@ -36,7 +38,7 @@ impl<V: Vector> FluidWorld<V> {
         let start = Instant::now();
         self.stats = StepStats::default();
         self.boundary.begin_step();
-        self.refresh(threads);
+        threads.for_particles(self.len()).together(|threads| self.refresh(threads));
         self.stats.add_time(Stage::NeighborSearch, start);
     }
 
@@ -44,14 +46,15 @@ impl<V: Vector> FluidWorld<V> {
     /// with [`FluidWorld::accelerate`] between this and the next stage.
     pub fn non_pressure_forces(&mut self, dt: f32, threads: Threads) {
         let start = Instant::now();
-        let threads = threads.for_particles(self.len());
         self.remove_runaways(dt);
-        self.refresh(threads);
-        viscosity::accelerations(self, dt, threads);
-        viscosity::add_laplacian(self, dt, threads);
-        vorticity::add(self, dt, threads);
-        surface_tension::add(self, threads);
-        implicit_viscosity::add(self, dt, threads);
+        threads.for_particles(self.len()).together(|threads| {
+            self.refresh(threads);
+            viscosity::accelerations(self, dt, threads);
+            viscosity::add_laplacian(self, dt, threads);
+            vorticity::add(self, dt, threads);
+            surface_tension::add(self, threads);
+            implicit_viscosity::add(self, dt, threads);
+        });
         self.hold_membranes();
         self.stats.add_time(Stage::NonPressureForces, start);
     }
@@ -61,18 +64,17 @@ impl<V: Vector> FluidWorld<V> {
     /// follows from it.
     pub fn density_solve(&mut self, dt: f32, threads: Threads) {
         let start = Instant::now();
-        let threads = threads.for_particles(self.len());
-        self.refresh(threads);
         self.stats.dt = dt;
-        self.deep = self.settings.has_coarse_grid() && self.is_deep_and_calm(threads);
-        self.apply_accelerations(dt, threads);
-        let report = match self.settings.method {
-            FluidMethod::Dfsph => dfsph::density_solve(self, dt, threads),
-            FluidMethod::Wcsph => {
-                wcsph::apply_pressure(self, dt, threads);
-                SolveReport::default()
+        let mut report = SolveReport::default();
+        threads.for_particles(self.len()).together(|threads| {
+            self.refresh(threads);
+            self.deep = self.settings.has_coarse_grid() && self.is_deep_and_calm(threads);
+            self.apply_accelerations(dt, threads);
+            match self.settings.method {
+                FluidMethod::Dfsph => report = dfsph::density_solve(self, dt, threads),
+                FluidMethod::Wcsph => wcsph::apply_pressure(self, dt, threads),
             }
-        };
+        });
         self.stats.density_iterations = report.iterations;
         self.stats.density_error = report.error;
         self.stats.applications += report.applications;
@@ -101,13 +103,14 @@ impl<V: Vector> FluidWorld<V> {
     /// which WCSPH does without.
     pub fn divergence_solve(&mut self, dt: f32, threads: Threads) {
         let start = Instant::now();
-        let threads = threads.for_particles(self.len());
-        self.refresh(threads);
-        let report = match self.settings.method {
-            FluidMethod::Dfsph => dfsph::divergence_solve(self, dt, threads),
-            // Nothing to solve: the search alone is what the next step needs.
-            FluidMethod::Wcsph => SolveReport::default(),
-        };
+        let mut report = SolveReport::default();
+        threads.for_particles(self.len()).together(|threads| {
+            self.refresh(threads);
+            // For WCSPH there is nothing to solve: the search alone is what the next step needs.
+            if self.settings.method == FluidMethod::Dfsph {
+                report = dfsph::divergence_solve(self, dt, threads);
+            }
+        });
         self.stats.divergence_iterations = report.iterations;
         self.stats.divergence_error = report.error;
         self.stats.applications += report.applications;
@@ -128,7 +131,6 @@ impl<V: Vector> FluidWorld<V> {
         if self.fresh {
             return;
         }
-        let threads = threads.for_particles(self.len());
         // What was edited may be anywhere.
         self.wrap();
         let support_radius = self.settings.support_radius();

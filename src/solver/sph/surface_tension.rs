@@ -13,7 +13,7 @@
 
 use super::FluidWorld;
 use super::packed::Packed;
-use crate::solver::parallel::{CHUNK, Threads, for_each_chunk};
+use crate::solver::parallel::{CHUNK, Threads, chunks_mut, for_each_chunk, numbers};
 use crate::solver::settings::FluidMaterial;
 use crate::solver::vector::Vector;
 
@@ -49,8 +49,8 @@ pub(super) fn add<V: Vector>(world: &mut FluidWorld<V>, threads: Threads) {
     let (bodies, boundary, planes) = (&*bodies, &*boundary, &*planes);
 
     let normals = workspace.vectors(positions.len());
-    let chunks = normals.chunks_mut(CHUNK).zip(neighbors.chunks()).enumerate();
-    for_each_chunk(threads, chunks, |(index, (normals, chunk))| {
+    let parts = (numbers(), chunks_mut(normals), neighbors.chunks());
+    for_each_chunk(threads, parts, |(index, normals, chunk)| {
         for (local, normal) in normals.iter_mut().enumerate() {
             let i = index * CHUNK + local;
             let list = chunk.bundles(local);
@@ -65,8 +65,8 @@ pub(super) fn add<V: Vector>(world: &mut FluidWorld<V>, threads: Threads) {
     });
 
     let normals = &*normals;
-    let chunks = accelerations.chunks_mut(CHUNK).zip(neighbors.chunks()).enumerate();
-    for_each_chunk(threads, chunks, |(index, (accelerations, chunk))| {
+    let parts = (numbers(), chunks_mut(accelerations), neighbors.chunks());
+    for_each_chunk(threads, parts, |(index, accelerations, chunk)| {
         for (local, acceleration) in accelerations.iter_mut().enumerate() {
             let i = index * CHUNK + local;
             let material = &bodies[body_of[i] as usize].material;

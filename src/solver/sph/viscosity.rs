@@ -2,7 +2,7 @@
 
 use super::packed::Packed;
 use super::{FluidWorld, implicit_viscosity};
-use crate::solver::parallel::{CHUNK, Threads, for_each_chunk};
+use crate::solver::parallel::{CHUNK, Threads, chunks_mut, for_each_chunk, numbers};
 use crate::solver::settings::{FluidMaterial, FluidMethod};
 use crate::solver::vector::Vector;
 
@@ -28,8 +28,8 @@ pub(super) fn accelerations<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
     packed_of[ids.len()..].iter().for_each(|&i| workspace.step[i as usize] = 0.0);
     let (velocities, inverse_densities) = (&*workspace.vectors, &*workspace.step);
     let (body_of, bodies) = (&particles.bodies, &*bodies);
-    let chunks = particles.accelerations.chunks_mut(CHUNK).zip(neighbors.chunks()).enumerate();
-    for_each_chunk(threads, chunks, |(index, (accelerations, chunk))| {
+    let parts = (numbers(), chunks_mut(&mut particles.accelerations), neighbors.chunks());
+    for_each_chunk(threads, parts, |(index, accelerations, chunk)| {
         for (local, acceleration) in accelerations.iter_mut().enumerate() {
             let i = index * CHUNK + local;
             let viscosity = bodies[body_of[i] as usize].material.viscosity;
@@ -72,8 +72,8 @@ pub(super) fn add_laplacian<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
     let moving = boundary.velocities();
     let fluid = ids.len();
     let periodic = &settings.periodic;
-    let chunks = accelerations.chunks_mut(CHUNK).zip(neighbors.chunks()).enumerate();
-    for_each_chunk(threads, chunks, |(index, (accelerations, chunk))| {
+    let parts = (numbers(), chunks_mut(accelerations), neighbors.chunks());
+    for_each_chunk(threads, parts, |(index, accelerations, chunk)| {
         for (local, acceleration) in accelerations.iter_mut().enumerate() {
             let i = index * CHUNK + local;
             let material = &bodies[body_of[i] as usize].material;

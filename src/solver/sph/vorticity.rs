@@ -14,7 +14,7 @@ use bevy_math::Vec3;
 
 use super::FluidWorld;
 use super::packed::Packed;
-use crate::solver::parallel::{CHUNK, Threads, for_each_chunk};
+use crate::solver::parallel::{CHUNK, Threads, chunks_mut, for_each_chunk, numbers};
 use crate::solver::vector::Vector;
 
 /// XSPH of strength alpha is a viscosity of this times alpha h²/dt: a fourth of
@@ -52,8 +52,8 @@ pub(super) fn add<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threads: Thread
     own.resize(velocities.len(), Vec3::ZERO);
     shared.resize(velocities.len(), Vec3::ZERO);
 
-    let chunks = own.chunks_mut(CHUNK).zip(neighbors.chunks()).enumerate();
-    for_each_chunk(threads, chunks, |(index, (own, chunk))| {
+    let parts = (numbers(), chunks_mut(own), neighbors.chunks());
+    for_each_chunk(threads, parts, |(index, own, chunk)| {
         for (local, own) in own.iter_mut().enumerate() {
             let i = index * CHUNK + local;
             let list = chunk.bundles(local);
@@ -65,8 +65,8 @@ pub(super) fn add<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threads: Thread
         }
     });
     let own = &*own;
-    let chunks = shared.chunks_mut(CHUNK).zip(neighbors.chunks()).enumerate();
-    for_each_chunk(threads, chunks, |(index, (shared, chunk))| {
+    let parts = (numbers(), chunks_mut(shared), neighbors.chunks());
+    for_each_chunk(threads, parts, |(index, shared, chunk)| {
         for (local, shared) in shared.iter_mut().enumerate() {
             let i = index * CHUNK + local;
             let inverse = |j: usize| 1.0 / own[j].length().max(f32::MIN_POSITIVE);
@@ -82,8 +82,8 @@ pub(super) fn add<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threads: Thread
     let shared = &*shared;
     let support = settings.support_radius();
     let factor = XSPH_MOMENT * support * support / dt;
-    let chunks = accelerations.chunks_mut(CHUNK).zip(neighbors.chunks()).enumerate();
-    for_each_chunk(threads, chunks, |(index, (accelerations, chunk))| {
+    let parts = (numbers(), chunks_mut(accelerations), neighbors.chunks());
+    for_each_chunk(threads, parts, |(index, accelerations, chunk)| {
         for (local, acceleration) in accelerations.iter_mut().enumerate() {
             let i = index * CHUNK + local;
             let list = chunk.bundles(local);

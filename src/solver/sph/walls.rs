@@ -2,7 +2,7 @@
 
 use super::FluidWorld;
 use super::pressure::Workspace;
-use crate::solver::parallel::{CHUNK, Threads, for_each_chunk};
+use crate::solver::parallel::{CHUNK, Threads, chunks_mut, for_each_chunk, numbers};
 use crate::solver::vector::Vector;
 
 impl<V: Vector> FluidWorld<V> {
@@ -19,8 +19,8 @@ impl<V: Vector> FluidWorld<V> {
         let (positions, places) = (&particles.positions, &particles.places);
         let (kernel, boundary) = (&*kernel, &*boundary);
         let periodic = &settings.periodic;
-        let chunks = source.chunks_mut(CHUNK).zip(neighbors.chunks()).enumerate();
-        for_each_chunk(threads, chunks, |(index, (source, chunk))| {
+        let parts = (numbers(), chunks_mut(source), neighbors.chunks());
+        for_each_chunk(threads, parts, |(index, source, chunk)| {
             for (local, source) in source.iter_mut().enumerate() {
                 let i = index * CHUNK + local;
                 for &k in chunk.boundary(local) {
