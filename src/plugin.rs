@@ -189,7 +189,7 @@ fn density_solve<V: Dimension>(mut world: ResMut<FluidWorldOf<V>>, clock: Res<Ti
 }
 
 fn integrate<V: Dimension>(mut world: ResMut<FluidWorldOf<V>>, clock: Res<Time<Fluid>>) {
-    world.integrate(clock.context().dt());
+    world.integrate(clock.context().dt(), threads());
 }
 
 fn divergence_solve<V: Dimension>(mut world: ResMut<FluidWorldOf<V>>, clock: Res<Time<Fluid>>) {

@@ -31,6 +31,8 @@ pub(crate) struct BoundarySet<V> {
     ids: Vec<u32>,
     scratch: Vec<V>,
     periodic: Periodic,
+    /// Lowest and highest coordinates of all samples.
+    bounds: Option<(V, V)>,
 }
 
 /// How the samples of a boundary move, each list in the order they were given
@@ -224,6 +226,26 @@ impl<V: Vector> BoundarySet<V> {
         squared.sqrt() / self.motion.remaining
     }
 
+    /// Mean velocity in m/s of the k-th sample itself over the next `dt` seconds,
+    /// whatever its surface does.
+    pub(crate) fn motion_of(&self, k: usize, dt: f32) -> V {
+        let point = self.grid.point(k);
+        match self.motion.targets.get(point) {
+            Some(&target) => (target - self.given[point]) * (1.0 / self.motion.remaining.max(dt)),
+            None => V::ZERO,
+        }
+    }
+
+    /// Whether all samples are farther than `margin` metres from the straight
+    /// way between two places. Never where space repeats itself.
+    pub(crate) fn is_away_from(&self, from: V, to: V, margin: f32) -> bool {
+        let Some((low, high)) = self.bounds else { return true };
+        let (low, high) = (low - V::splat(margin), high + V::splat(margin));
+        let (first, last) = (from.min(to).max(low), from.max(to).min(high));
+        // What is no number is not known to be away.
+        self.periodic.is_none() && first.max(last) != last
+    }
+
     /// How the samples move.
     pub(crate) fn motion(&self) -> &BoundaryMotion<V> {
         &self.motion
@@ -285,6 +307,10 @@ impl<V: Vector> BoundarySet<V> {
             self.velocities.extend((0..grid.len()).map(|sorted| of_given[grid.point(sorted)]));
         }
         self.scratch = of_given;
+        let first = self.positions.first().map(|&x| (x, x));
+        self.bounds = first.map(|first| {
+            self.positions.iter().fold(first, |(low, high), &x| (low.min(x), high.max(x)))
+        });
         self.weigh(self.support_radius);
     }
 

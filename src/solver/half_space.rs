@@ -237,6 +237,23 @@ impl<V: Vector> Planes<V> {
         })
     }
 
+    /// Holds back a particle that moved from `start` below a surface, or deeper
+    /// where it was below already. Returns whether one did.
+    #[inline(always)]
+    pub(crate) fn hold(&self, start: V, position: &mut V, velocity: &mut V) -> bool {
+        let mut held = false;
+        for plane in &self.planes {
+            let before = (start - plane.point).dot(plane.normal);
+            let below = before.min(0.0) - (*position - plane.point).dot(plane.normal);
+            if below > 0.0 {
+                *position += plane.normal * below;
+                *velocity += plane.normal * (-velocity.dot(plane.normal)).max(0.0);
+                held = true;
+            }
+        }
+        held
+    }
+
     /// Adds the planes to what a search found.
     pub(crate) fn add_to(
         &self,

@@ -388,7 +388,7 @@ impl<V: Vector> Simulation<V> {
         self.world.density_solve(dt, threads);
         let cloths = self.companions.step_cloths(&mut self.world, dt);
         self.pump();
-        self.world.integrate(dt);
+        self.world.integrate(dt, threads);
         self.pour(dt)?;
         self.companions.immerse(&mut self.world);
         self.world.divergence_solve(dt, threads);

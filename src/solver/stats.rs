@@ -61,6 +61,9 @@ pub struct StepStats {
     pub density_error: f32,
     /// Mean growth of density in a step that the divergence solve stopped at, as a fraction.
     pub divergence_error: f32,
+    /// Particles that would have gone into a wall and were held back: in steps
+    /// short enough for the speed of the water there are none.
+    pub held_back: u32,
     /// Time spent in each stage.
     pub durations: [Duration; 5],
 }

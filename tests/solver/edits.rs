@@ -217,7 +217,7 @@ impl Staged {
         world.non_pressure_forces(DT, Threads::Serial);
         world.accelerate(wind);
         world.density_solve(DT, Threads::Serial);
-        world.integrate(DT);
+        world.integrate(DT, Threads::Serial);
         world.divergence_solve(DT, Threads::Serial);
         world.scatter(9, &mut self.particles).unwrap();
     }
@@ -280,8 +280,8 @@ fn particle_is_found_after_the_removal_of_another_in_the_same_step() {
     let world = &mut staged.world;
     world.gather([(9, &material, &staged.particles)].into_iter()).unwrap();
     world.neighbor_search(Threads::Serial);
-    world.integrate(1.0);
-    world.integrate(1.0);
+    world.integrate(1.0, Threads::Serial);
+    world.integrate(1.0, Threads::Serial);
     assert_eq!(world.removed().len(), 1);
     // A game's own system in the stage's set looks at the particles now.
     for &id in &ids {

@@ -13,6 +13,7 @@ mod depth;
 mod dfsph;
 mod exchange;
 mod gauss_seidel;
+mod guard;
 mod implicit_viscosity;
 mod jacobi;
 mod measure;

@@ -26,7 +26,7 @@ impl<V: Vector> FluidWorld<V> {
             self.neighbor_search(threads);
             self.non_pressure_forces(dt, threads);
             self.density_solve(dt, threads);
-            self.integrate(dt);
+            self.integrate(dt, threads);
             self.divergence_solve(dt, threads);
         });
         Ok(())
@@ -82,15 +82,14 @@ impl<V: Vector> FluidWorld<V> {
         self.stats.add_time(Stage::DensitySolve, start);
     }
 
-    /// Fourth stage: moves the particles and the boundaries. A particle that turns non-finite is removed,
-    /// and so is, at the start of the next step, one so fast that it would
-    /// cross ten thousand support radii in it.
-    pub fn integrate(&mut self, dt: f32) {
+    /// Fourth stage: moves the particles and the boundaries. A particle that
+    /// would go into a wall loses the part of its velocity that takes it there,
+    /// as in an inelastic impact; how many did is in [`StepStats::held_back`].
+    /// One that turns non-finite is removed, and so is, at the start of the next
+    /// step, one so fast that it would cross ten thousand support radii in it.
+    pub fn integrate(&mut self, dt: f32, threads: Threads) {
         let start = Instant::now();
-        let particles = &mut self.particles;
-        for (position, velocity) in particles.positions.iter_mut().zip(&particles.velocities) {
-            *position += *velocity * dt;
-        }
+        self.move_particles(dt, threads.for_particles(self.len()));
         self.wrap();
         self.remove_where(|x, v| !x.is_finite() || !v.is_finite());
         self.boundary.advance(dt);
