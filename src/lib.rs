@@ -245,8 +245,8 @@ pub mod prelude {
     pub use crate::solver::periodic::Periodic;
     pub use crate::solver::sampling::FluidShape;
     pub use crate::solver::settings::{
-        DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, NegativePressure,
-        PressureSolver, WcsphSettings,
+        DensityCorrection, DfsphSettings, EquationOfState, FluidMaterial, FluidMethod,
+        NegativePressure, PressureSolver, WcsphSettings,
     };
     pub use crate::solver::smoke::{SmokeDomain, SmokeSettings, SourceShape};
     pub use crate::solver::time_step::TimeStep;

@@ -10,8 +10,8 @@ use crate::fluid::FluidOf;
 use crate::settings::FluidSettings;
 use crate::solver::parameter::{Parameter, ParameterKind};
 use crate::solver::settings::{
-    DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, NegativePressure, PressureSolver,
-    WcsphSettings,
+    DensityCorrection, DfsphSettings, EquationOfState, FluidMaterial, FluidMethod,
+    NegativePressure, PressureSolver, WcsphSettings,
 };
 use crate::solver::time_step::TimeStep;
 
@@ -223,6 +223,10 @@ pub(super) fn more(ui: &mut Ui, settings: &mut FluidSettings, solid: bool, water
             let below =
                 if dfsph { &mut strict.negative_pressure } else { &mut weak.negative_pressure };
             choice(ui, "negative pressure", below, NegativePressure::ALL, NegativePressure::name);
+            if dfsph {
+                let by = &mut strict.density_correction;
+                choice(ui, "correction by", by, DensityCorrection::ALL, DensityCorrection::name);
+            }
             field(ui, if solid { &RADIUS_3D } else { &RADIUS_2D }, settings);
         }
         field(ui, &STEPS_PER_FRAME, settings);

@@ -93,6 +93,44 @@ parameters! {
         solver: PressureSolver;
         /// Whether there can be pressures below zero.
         negative_pressure: NegativePressure;
+        /// What errors of the density are corrected by.
+        density_correction: DensityCorrection;
+    }
+}
+
+/// How a step of DFSPH makes up for densities that are wrong already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "scene", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "plugin", derive(bevy_reflect::Reflect))]
+pub enum DensityCorrection {
+    /// By velocities, as in the papers on DFSPH. A correction stays as a velocity, the
+    /// error times the height of the water over a step, until something slows it: that
+    /// drowns slow and viscous flows in short steps, and shakes what fits its walls a
+    /// little too tightly. It holds deep water whatever the tolerances.
+    #[default]
+    Velocities,
+    /// By moving the particles without a change of their velocities (Cornelis et al.
+    /// 2019). The velocities are solved for first and see only what would compress the
+    /// water in the step, and a twentieth of what is compressed already, so that deep
+    /// water cannot sink unnoticed. Where pressures may be negative the particles are
+    /// spread evenly as well (Skillen et al. 2013).
+    ///
+    /// Viscous flows are several times as exact, pressures are steady and dams break
+    /// as measured. Water deeper than 40 layers wants
+    /// `max_divergence_error` at 5e-5 and `warm_start` at 0.9, and many more sweeps.
+    Positions,
+}
+
+impl DensityCorrection {
+    /// Both ways.
+    pub const ALL: [Self; 2] = [Self::Velocities, Self::Positions];
+
+    /// Name in plain words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Velocities => "velocities",
+            Self::Positions => "positions",
+        }
     }
 }
 

@@ -112,6 +112,7 @@ mod tests {
             "method",
             "equation_of_state",
             "negative_pressure",
+            "density_correction",
             "surface_velocity",
             "periodic",
         ]) {

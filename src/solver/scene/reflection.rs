@@ -11,8 +11,8 @@ use crate::solver::fan::Fan;
 use crate::solver::periodic::Periodic;
 use crate::solver::sampling::{BoundaryShape, Fill, FluidShape, MeshSource};
 use crate::solver::settings::{
-    DfsphSettings, EquationOfState, FluidMaterial, FluidMethod, NegativePressure, PressureSolver,
-    WcsphSettings,
+    DensityCorrection, DfsphSettings, EquationOfState, FluidMaterial, FluidMethod,
+    NegativePressure, PressureSolver, WcsphSettings,
 };
 use crate::solver::smoke::scene::SceneSmoke;
 use crate::solver::smoke::{
@@ -64,6 +64,7 @@ pub fn scene_types() -> TypeRegistry {
         WcsphSettings,
         EquationOfState,
         NegativePressure,
+        DensityCorrection,
         Periodic,
         TimeStep,
         ClothSettings,

@@ -59,14 +59,17 @@ pub(super) fn density_solve<V: Vector>(
         NegativePressure::Clamped => 0.0,
         NegativePressure::Allowed => 1.0 - dfsph.max_correction,
     };
-    let source =
-        |density: f32, rate: f32| (1.0 - (settled(density).min(most).max(least) + dt * rate)) / dt;
+    let limited = |density: f32| settled(density).min(most).max(least);
     let stopping = Stopping {
         tolerance: dfsph.max_density_error,
         min_iterations: dfsph.min_density_iterations,
         max_iterations: dfsph.max_density_iterations,
         min_neighbors: 0,
     };
+    if world.corrects_positions() {
+        return world.solve_velocities_and_positions(limited, &stopping, dt, threads);
+    }
+    let source = |density: f32, rate: f32| (1.0 - (limited(density) + dt * rate)) / dt;
     let mut impulses = core::mem::take(&mut world.particles.density_impulses);
     let report = world.solve_pressure(&mut impulses, dt * dt, source, &stopping, dt, threads);
     world.particles.density_impulses = impulses;

@@ -9,6 +9,7 @@
 
 mod access;
 mod coarse;
+mod corrections;
 mod depth;
 mod dfsph;
 mod exchange;
@@ -96,6 +97,8 @@ pub struct FluidWorld<V: Vector> {
     coarse: Coarse<V>,
     /// Whether the coarse grid belongs to the present lists.
     assembled: bool,
+    /// Whether the workspace holds what the particles move by beside their velocities.
+    corrected: bool,
     /// Whether the water is deep and calm in the present step.
     deep: bool,
     thick: ThickSolver<V>,
@@ -132,6 +135,7 @@ impl<V: Vector> Default for FluidWorld<V> {
             workspace: Workspace::default(),
             coarse: Coarse::default(),
             assembled: false,
+            corrected: false,
             deep: false,
             thick: ThickSolver::default(),
             vorticity: Vorticity::default(),

@@ -138,6 +138,22 @@ impl<V: Vector> FluidWorld<V> {
         dt: f32,
         threads: Threads,
     ) -> SolveReport {
+        let report = self.find_pressure(impulses, scale, source, stopping, dt, threads);
+        self.apply_pressure(impulses, scale, dt, threads);
+        report
+    }
+
+    /// Like [`Self::solve_pressure`], but leaves the pressures and their
+    /// accelerations in the workspace.
+    pub(super) fn find_pressure(
+        &mut self,
+        impulses: &[f32],
+        scale: f32,
+        source: impl Fn(f32, f32) -> f32 + Sync,
+        stopping: &Stopping,
+        dt: f32,
+        threads: Threads,
+    ) -> SolveReport {
         let FluidWorld { settings, particles, neighbors, workspace, grid, .. } = self;
         if particles.positions.is_empty() {
             return SolveReport::default();
@@ -162,16 +178,14 @@ impl<V: Vector> FluidWorld<V> {
             self;
         let mut system =
             System { particles, neighbors, grid, workspace, dt, threads, floor, fluid, endless };
-        let report = match settings.dfsph.solver {
+        match settings.dfsph.solver {
             PressureSolver::Jacobi => system.jacobi(settings.dfsph.relaxation, stopping),
             PressureSolver::GaussSeidel | PressureSolver::TwoLevel => {
                 let coarse = coarsely.then_some(coarse);
                 let relaxation = settings.dfsph.over_relaxation;
                 system.sweeps(coarse, mixed(bodies), relaxation, stopping)
             }
-        };
-        self.apply_pressure(impulses, scale, dt, threads);
-        report
+        }
     }
 
     /// Takes the mean off the right-hand side in a world that is endless along

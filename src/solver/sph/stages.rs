@@ -89,7 +89,8 @@ impl<V: Vector> FluidWorld<V> {
     /// step, one so fast that it would cross ten thousand support radii in it.
     pub fn integrate(&mut self, dt: f32, threads: Threads) {
         let start = Instant::now();
-        self.move_particles(dt, threads.for_particles(self.len()));
+        let threads = threads.for_particles(self.len());
+        self.with_corrections(threads, |world| world.move_particles(dt, threads));
         self.wrap();
         self.remove_where(|x, v| !x.is_finite() || !v.is_finite());
         self.boundary.advance(dt);
@@ -102,17 +103,16 @@ impl<V: Vector> FluidWorld<V> {
     /// which WCSPH does without.
     pub fn divergence_solve(&mut self, dt: f32, threads: Threads) {
         let start = Instant::now();
-        let mut report = SolveReport::default();
         threads.for_particles(self.len()).together(|threads| {
             self.refresh(threads);
-            // For WCSPH there is nothing to solve: the search alone is what the next step needs.
-            if self.settings.method == FluidMethod::Dfsph {
-                report = dfsph::divergence_solve(self, dt, threads);
+            // Elsewhere there is nothing to solve: the search alone is what the next step needs.
+            if self.settings.method == FluidMethod::Dfsph && !self.corrects_positions() {
+                let report = dfsph::divergence_solve(self, dt, threads);
+                self.stats.divergence_iterations = report.iterations;
+                self.stats.divergence_error = report.error;
+                self.stats.applications += report.applications;
             }
         });
-        self.stats.divergence_iterations = report.iterations;
-        self.stats.divergence_error = report.error;
-        self.stats.applications += report.applications;
         self.stats.add_time(Stage::DivergenceSolve, start);
     }
 
@@ -130,6 +130,7 @@ impl<V: Vector> FluidWorld<V> {
         if self.fresh {
             return;
         }
+        self.corrected = false;
         // What was edited may be anywhere.
         self.wrap();
         let support_radius = self.settings.support_radius();
