@@ -5,7 +5,7 @@
 #[path = "../tests/validation/flows.rs"]
 mod flows;
 
-use bevy_fluid::solver::settings::FluidMethod;
+use bevy_fluid::solver::settings::DensityCorrection;
 use flows::{
     Run, cavity, channel, dam_break, hydrostatic, lobovsky, sloshing, stretching_drop, taylor_green,
 };
@@ -74,10 +74,11 @@ fn main() {
         if !words.is_empty() && !words.iter().any(|word| name.contains(word.as_str())) {
             continue;
         }
-        for method in FluidMethod::ALL {
-            for Figure(what, value, low, high) in flow(Run { method, resolution }) {
+        for run in Run::all(resolution) {
+            for Figure(what, value, low, high) in flow(run) {
                 let verdict = if (low..=high).contains(&value) { "" } else { "missed" };
-                let method = method.name();
+                let by_positions = run.correction == DensityCorrection::Positions;
+                let method = if by_positions { "DFSPH by positions" } else { run.method.name() };
                 println!(
                     "| {name} | {method} | {what} | {low} to {high} | {value:.4} | {verdict} |"
                 );

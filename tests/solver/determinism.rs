@@ -2,7 +2,7 @@
 
 use bevy_fluid::solver::parallel::Threads;
 use bevy_fluid::solver::scene::Scene;
-use bevy_fluid::solver::settings::PressureSolver;
+use bevy_fluid::solver::settings::{DensityCorrection, PressureSolver};
 use bevy_fluid::solver::simulation::{Simulation, SimulationState};
 use bevy_fluid::solver::vector::Vector;
 use bevy_math::{Vec2, Vec3};
@@ -57,6 +57,9 @@ fn result_is_the_same_on_any_number_of_threads_from_rest_to_splash() {
     let mut simulation = start(&scene);
     assert_eq!(simulation.bodies()[0].particles.len(), 22_500);
     assert_same_on_all_pools(&mut simulation, 3);
+    let mut state = simulation.state();
+    state.dfsph.density_correction = DensityCorrection::Positions;
+    assert_same_from(&state, 2);
     // At rest it is deep and calm: with the coarse grid.
     scene.fluids[0].velocity = Vec2::ZERO;
     assert_same_on_all_pools(&mut start(&scene), 2);

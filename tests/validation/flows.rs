@@ -4,7 +4,8 @@ use bevy_fluid::solver::parallel::Threads;
 use bevy_fluid::solver::particles::FluidParticles;
 use bevy_fluid::solver::periodic::Periodic;
 use bevy_fluid::solver::settings::{
-    FluidMaterial, FluidMethod, NegativePressure, WcsphSettings, WorldSettings,
+    DensityCorrection, DfsphSettings, FluidMaterial, FluidMethod, NegativePressure, WcsphSettings,
+    WorldSettings,
 };
 use bevy_fluid::solver::simulation::{FluidBody, Simulation};
 use bevy_fluid::solver::time_step::TimeStep;
@@ -23,8 +24,23 @@ const WALL: f32 = WALL_GAP - 0.5;
 pub struct Run {
     /// Pressure solver.
     pub method: FluidMethod,
+    /// What DFSPH corrects densities by.
+    pub correction: DensityCorrection,
     /// Particles along the length that the flow is scaled by.
     pub resolution: u32,
+}
+
+impl Run {
+    /// Both methods, DFSPH with both corrections.
+    pub fn all(resolution: u32) -> [Self; 3] {
+        let [velocities, positions] = DensityCorrection::ALL;
+        let run = |method, correction| Self { method, correction, resolution };
+        [
+            run(FluidMethod::Dfsph, velocities),
+            run(FluidMethod::Dfsph, positions),
+            run(FluidMethod::Wcsph, velocities),
+        ]
+    }
 }
 
 /// A world of one fluid, of spacing `d`, in which water moves at up to `fastest` m/s.
@@ -37,9 +53,14 @@ fn world(
     particles: Vec<(Vec2, Vec2)>,
 ) -> Simulation<Vec2> {
     let rule = TimeStep::Adaptive { min: 1e-6, max: 0.4 * d / fastest, cfl: 0.4 };
+    let mut dfsph = DfsphSettings { density_correction: run.correction, ..settings.dfsph };
+    if run.correction == DensityCorrection::Positions {
+        dfsph.max_divergence_error = dfsph.max_divergence_error.min(1e-3);
+    }
     let settings = WorldSettings {
         particle_radius: 0.5 * d,
         method: run.method,
+        dfsph,
         wcsph: WcsphSettings { sound_speed: 10.0 * fastest, ..settings.wcsph },
         ..settings
     };
@@ -67,6 +88,16 @@ fn without_surface() -> WorldSettings<Vec2> {
     let mut settings = WorldSettings { gravity: Vec2::ZERO, ..WorldSettings::default() };
     settings.dfsph.negative_pressure = NegativePressure::Allowed;
     settings.wcsph.negative_pressure = NegativePressure::Allowed;
+    settings
+}
+
+/// Settings for water that is to come to rest.
+fn resting(run: Run) -> WorldSettings<Vec2> {
+    let mut settings = WorldSettings::default();
+    if run.correction == DensityCorrection::Positions {
+        settings.dfsph.max_divergence_error = 5e-5;
+        settings.dfsph.warm_start = 0.9;
+    }
     settings
 }
 
@@ -153,7 +184,7 @@ pub fn hydrostatic(run: Run, seconds: f64) -> Hydrostatic {
     let fastest = (G * height).sqrt();
     let water = lattice(columns, rows, d).map(|x| (x, Vec2::ZERO)).collect();
     let material = FluidMaterial::default();
-    let mut simulation = world(run, d, fastest, WorldSettings::default(), material, water);
+    let mut simulation = world(run, d, fastest, resting(run), material, water);
     simulation.set_boundary(walls(Vec2::new(columns as f32, rows as f32 + 10.0), d));
     let (mut speed, mut error, mut steps) = (0.0f32, 0.0, 0.0f32);
     // A straight line through the pressures, away from floor and surface.
@@ -484,7 +515,7 @@ pub fn sloshing(run: Run, periods: usize) -> f32 {
     let d = 1.0 / n as f32;
     let omega = (PI * G * (0.5 * PI).tanh()).sqrt();
     let start = lattice(n, n / 2, d).map(|x| (x, Vec2::ZERO)).collect();
-    let mut simulation = world(run, d, 3.0, WorldSettings::default(), ideal(), start);
+    let mut simulation = world(run, d, 3.0, resting(run), ideal(), start);
     simulation.set_boundary(walls(Vec2::new(n as f32, 0.9 * n as f32), d));
     // To rest first, then the velocities of a wave of two centimetres at its zero.
     simulation.bodies_mut()[0].material.viscosity = 0.05;
