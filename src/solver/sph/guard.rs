@@ -14,7 +14,7 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use super::FluidWorld;
+use super::{FluidWorld, coincident};
 use crate::solver::boundary::BoundarySet;
 use crate::solver::grid::Rows;
 use crate::solver::kernel::CubicSpline;
@@ -158,6 +158,15 @@ impl<V: Vector> FluidWorld<V> {
                     advance(index * CHUNK + local, x, v, near);
                 }
             });
+        }
+        if self.fresh {
+            let put = |start: V, way: V| {
+                let end = guard.follow(start, way * (1.0 / dt)).map(|(end, _)| end);
+                let (mut end, mut velocity) = (end.unwrap_or(start + way), V::ZERO);
+                planes.hold(start, &mut end, &mut velocity);
+                end
+            };
+            coincident::part(particles, neighbors, kernel, &settings.periodic, fluid, put);
         }
         self.stats.held_back = held.into_inner();
     }

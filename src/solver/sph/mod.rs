@@ -9,6 +9,7 @@
 
 mod access;
 mod coarse;
+mod coincident;
 mod depth;
 mod dfsph;
 mod exchange;
