@@ -9,8 +9,9 @@ use super::wide::{Eight, Machine};
 /// particles is treated as having, so that pressure can drive it apart.
 const COINCIDENT_DISTANCE: f32 = 0.05;
 
-/// Squared distance in support radii below which a pair counts as coincident.
-const COINCIDENT_SQUARED: f32 = 1e-10;
+/// Squared distance in support radii below which a pair counts as coincident: a
+/// thousandth of a spacing.
+const COINCIDENT_SQUARED: f32 = 2.5e-7;
 
 /// Squared reach of a neighbour search in support radii.
 ///

@@ -58,7 +58,7 @@ const FAR: f32 = 1e15;
 
 /// Squared distance, in parts of the squared support radius, below which a pair
 /// may be at one point.
-const CLOSE: f32 = 1e-9;
+const CLOSE: f32 = 3e-7;
 
 /// All positions of a world, component by component, with room behind them.
 #[derive(Debug, Default)]
@@ -339,6 +339,8 @@ pub(crate) struct Lists<V: Vector> {
     pub(crate) numbers: Vec<f32>,
     /// Gradients that are no factor of an offset.
     pub(crate) apart: Vec<Apart<V>>,
+    /// Whether any two particles of the lists are at one place.
+    pub(crate) coincident: bool,
     /// Entries in use; beyond them there is room.
     pub(crate) used: usize,
 }
@@ -411,6 +413,7 @@ fn part_coincident<V: Vector>(
         let coincident = kernel.is_coincident(offset.length_squared());
         let factor = if coincident { 0.0 } else { kernel.factor(offset.length_squared()) };
         gradient.keep(factor, &mut lists.numbers[at * V::NUMBERS..(at + 1) * V::NUMBERS]);
+        lists.coincident |= coincident;
         if coincident && V::FACTORS {
             lists.apart.push(Apart { of: i as u32, neighbor: j as u32, gradient });
         }

@@ -63,6 +63,7 @@ impl<V: Vector> NeighborChunk<V> {
         self.boundary_ends.clear();
         self.fluid.used = 0;
         self.fluid.apart.clear();
+        self.fluid.coincident = false;
     }
 
     /// Ends the lists of a particle: that of the fluid had `start` entries before
@@ -243,6 +244,13 @@ impl<V: Vector> NeighborLists<V> {
     /// The chunks of the particles, in order.
     pub(crate) fn chunks(&self) -> AllLists<'_, V> {
         AllLists { chunks: &self.chunks[..self.used], points: &self.wide_points, first: 0 }
+    }
+
+    /// The particles of all chunks in which any two are at one place.
+    pub(crate) fn coincident(&self) -> impl Iterator<Item = usize> + '_ {
+        let chunks = self.chunks[..self.used].iter().enumerate();
+        let found = chunks.filter(|(_, chunk)| chunk.fluid.coincident);
+        found.flat_map(|(index, chunk)| (0..chunk.entries.len()).map(move |k| index * CHUNK + k))
     }
 
     /// The chunk of a particle and the particle's place in it.

@@ -8,6 +8,7 @@ mod depth;
 mod determinism;
 mod edits;
 mod fans;
+mod guard;
 mod knobs;
 mod meshes;
 mod moving_walls;

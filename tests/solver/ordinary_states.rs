@@ -2,6 +2,7 @@
 
 use bevy_fluid::solver::parallel::Threads;
 use bevy_fluid::solver::scene::Scene;
+use bevy_fluid::solver::settings::FluidMethod;
 use bevy_fluid::solver::simulation::Simulation;
 use bevy_fluid::solver::sph::Measures;
 use bevy_fluid::solver::vector::Vector;
@@ -127,12 +128,62 @@ fn overlaps_are_pushed_apart_gently() {
 }
 
 #[test]
-#[ignore = "two particles at one place are below the rest density: nothing pushes them apart"]
 fn coincident_pair_comes_apart() {
     let mut simulation = world_of(Vec2::ZERO, [Vec2::ZERO; 2]);
     run(&mut simulation, 240);
     let gap = gaps(&positions(&mut simulation))[0];
     assert!(gap > 0.8, "{gap} spacings");
+}
+
+/// A pair of particles of 1000 and 500 kg/m³, the second at `offset` from the
+/// first, parts and keeps its centre of mass and its velocity.
+fn parts_about_its_center_of_mass<V: Vector>(offset: V, method: FluidMethod) {
+    let velocity = V::from_array([0.02, -0.01, 0.03]);
+    let mut simulation = start(&Scene::<V> { method, ..void() });
+    let mut settings = simulation.world().settings().clone();
+    settings.gravity = V::ZERO;
+    simulation.set_settings(settings).unwrap();
+    for (place, rest_density) in [(V::ZERO, 1000.0), (offset, 500.0)] {
+        let mut body = body_of([place]);
+        body.material.rest_density = rest_density;
+        body.particles.velocities_mut()[0] = velocity;
+        simulation.add_body(body).unwrap();
+    }
+    run(&mut simulation, 20);
+    let [heavy, light] = positions(&mut simulation)[..] else { panic!("two") };
+    let gap = (light - heavy).length();
+    assert!((gap / D - 1.0).abs() < 0.02, "{gap} m");
+    let center = (heavy * 2.0 + light) * (1.0 / 3.0);
+    let expected = offset * (1.0 / 3.0) + velocity * (20.0 * DT);
+    assert!((center - expected).length() < 1e-5 * D, "{center:?} {expected:?}");
+    for now in velocities(&mut simulation) {
+        assert!((now - velocity).length() < 1e-6, "{now:?}");
+    }
+}
+
+#[test]
+fn coincident_pair_of_different_masses_parts_about_its_center_of_mass() {
+    for method in [FluidMethod::Dfsph, FluidMethod::Wcsph] {
+        for apart in [0.0, 8e-4 * D] {
+            parts_about_its_center_of_mass(Vec2::new(apart, 0.0), method);
+            parts_about_its_center_of_mass(Vec3::new(0.0, apart, 0.0), method);
+        }
+    }
+}
+
+#[test]
+fn coincident_pair_beside_a_wall_parts_on_its_side() {
+    let wall: Vec<Vec2> = (-10..=10).map(|k| Vec2::new(k as f32 * D, 0.0)).collect();
+    for k in 0..20 {
+        // Ids decide on the direction.
+        let place = Vec2::new(0.1 * k as f32 * D, 0.3 * D);
+        let idle = (0..k).map(|far| Vec2::new(100.0 + far as f32, 0.0));
+        let mut simulation = world_of(Vec2::ZERO, idle.chain([place; 2]));
+        simulation.set_boundary(wall.clone());
+        run(&mut simulation, 1);
+        let pair = positions(&mut simulation).split_off(k);
+        assert!(pair.iter().all(|x| x.y > 0.0), "{k}: {pair:?}");
+    }
 }
 
 #[test]

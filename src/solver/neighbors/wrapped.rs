@@ -63,7 +63,9 @@ impl<V: Vector> NeighborChunk<V> {
                     gradient_sum += gradient;
                     squares += gradient.length_squared() * around.lightness[j];
                     let mut factor = kernel.factor(squared) * volume;
-                    if offset != plain || kernel.is_coincident(squared) {
+                    let coincident = kernel.is_coincident(squared);
+                    self.fluid.coincident |= coincident;
+                    if offset != plain || coincident {
                         // None of the offset between the two positions.
                         factor = 0.0;
                         if V::FACTORS {

@@ -14,7 +14,7 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use super::FluidWorld;
+use super::{FluidWorld, coincident};
 use crate::solver::boundary::BoundarySet;
 use crate::solver::grid::Rows;
 use crate::solver::kernel::CubicSpline;
@@ -22,10 +22,16 @@ use crate::solver::parallel::{CHUNK, Threads, chunks_mut, for_each_chunk, number
 use crate::solver::periodic::Periodic;
 use crate::solver::vector::Vector;
 
-/// phi from which on a place is in a wall: 0.7 spacings from a wall of one
-/// layer, 0.5 from the samples of a solid. Water at rest is 1 spacing or more
-/// from both, where phi is below 0.25.
+/// phi from which on a place is in a wall, and no path that is bent leads: 0.7
+/// spacings from a wall of one layer, 0.5 from the samples of a solid. Water at
+/// rest is 1 spacing or more from both, where phi is below 0.25.
 const INSIDE: f32 = 0.5;
+
+/// phi that a path has to lead to for being bent at all, 0.4 spacings from a wall
+/// of one layer: pressure turns back what only dips into a wall. On a surface that
+/// is covered unevenly phi is 0.83 or more, and in the reference's breaking dam,
+/// whose traces are to be met, it does not exceed 0.797.
+const CROSSING: f32 = 0.8;
 
 /// Distance in spacings from the nearest sample beyond which no place is in a
 /// wall, whatever phi: in a corner, water at rest feels several walls. More than
@@ -42,13 +48,10 @@ const MOST_PIECES: u32 = 256;
 /// Tries to bend a piece along the walls, one for each that meet in a corner.
 const TRIES: u32 = 3;
 
-/// phi from which on a place is so deep in a wall that less than half a spacing is
-/// left to its other side. In a corner phi is that of several walls, and so by
-/// going away from one a particle could go on into the other.
-const DEEP: f32 = 0.8;
-
-/// Distance in spacings from a sample within which a particle that deep may not
-/// come closer to it: none can pass between samples then, whatever their normal.
+/// Distance in spacings from a sample within which a particle as deep in a wall as
+/// that may not come closer to it: none can pass between samples then. In a corner
+/// phi is that of several walls, and so by going away from one a particle could
+/// go on into another.
 const CORE: f32 = 0.8;
 
 /// |grad phi| times the spacing below which a place is in the middle of a wall,
@@ -67,6 +70,22 @@ struct Walls<V> {
     velocity: V,
     /// Distance in metres of the nearest sample, at most that to the end of the search.
     nearest: f32,
+}
+
+/// How far a particle has come in a step.
+#[derive(Clone, Copy)]
+struct Path<V> {
+    place: V,
+    velocity: V,
+    /// Seconds since the start of the step.
+    time: f32,
+}
+
+impl<V: Vector> Path<V> {
+    /// It `piece` seconds later.
+    fn after(self, piece: f32) -> Self {
+        Self { place: self.place + self.velocity * piece, time: self.time + piece, ..self }
+    }
 }
 
 /// The walls of a world during a step.
@@ -144,6 +163,15 @@ impl<V: Vector> FluidWorld<V> {
                 }
             });
         }
+        if self.fresh {
+            let put = |start: V, way: V| {
+                let end = guard.follow(start, way * (1.0 / dt)).map(|(end, _)| end);
+                let (mut end, mut velocity) = (end.unwrap_or(start + way), V::ZERO);
+                planes.hold(start, &mut end, &mut velocity);
+                end
+            };
+            coincident::part(particles, neighbors, kernel, &settings.periodic, fluid, put);
+        }
         self.stats.held_back = held.into_inner();
     }
 }
@@ -172,58 +200,92 @@ impl<V: Vector> Guard<'_, V> {
         })
     }
 
-    /// Follows a path from its start. Returns where it ends and with what
-    /// velocity, if that is not where it leads by itself.
+    /// Where a path that leads through a wall ends instead, and with what velocity.
     #[cold]
     fn follow(&self, start: V, velocity: V) -> Option<(V, V)> {
-        if self.boundary.is_away_from(start, start + velocity * self.dt, self.margin()) {
+        // What is faster than numbers tell is soon taken out.
+        if !velocity.length_squared().is_finite()
+            || self.boundary.is_away_from(start, start + velocity * self.dt, self.margin())
+        {
             return None;
         }
         let mut rows = Rows::default();
-        let (mut place, mut velocity) = (start, velocity);
-        let (mut time, mut met) = (0.0, false);
-        let mut here = self.walls_at(place, time, &mut rows);
-        let mut pieces = 0;
-        while time < self.dt {
-            if pieces == MOST_PIECES {
-                return Some((place, velocity));
-            }
-            pieces += 1;
-            let free = (here.nearest - self.shell).max(PIECE * self.spacing);
-            let left = self.dt - time;
-            let speed = velocity.length() + self.wall_speed;
-            let piece = if free < speed * left { free / speed } else { left };
-            let mut next = place + velocity * piece;
-            let mut there = self.walls_at(next, time + piece, &mut rows);
-            for _ in 0..TRIES {
-                let Some(into) = self.into_wall(&here, &there, velocity) else { break };
-                met = true;
-                velocity = velocity - into;
-                next = place + velocity * piece;
-                there = self.walls_at(next, time + piece, &mut rows);
-            }
-            if there.share > DEEP && self.is_closing(place, velocity, time, piece, &mut rows) {
-                // What is that deep only goes with the wall until it is pushed out.
-                met = true;
-                let out = self.out_of_wall(&here, velocity);
-                let closing = self.is_closing(place, out, time, piece, &mut rows);
-                velocity = if closing { here.velocity } else { out };
-                next = place + velocity * piece;
-                there = self.walls_at(next, time + piece, &mut rows);
-            }
-            (place, here) = (next, there);
-            time = if piece < left { time + piece } else { self.dt };
-        }
-        met.then_some((place, velocity))
+        self.crosses(start, velocity, &mut rows).then(|| self.bend(start, velocity, &mut rows))
     }
 
-    /// The part of a velocity that leads a particle into a wall, or deeper into it.
-    fn into_wall(&self, here: &Walls<V>, there: &Walls<V>, velocity: V) -> Option<V> {
-        if !self.is_inside(there) {
+    /// Whether a straight path leads through a wall, or deep into one.
+    fn crosses(&self, start: V, velocity: V, rows: &mut Rows) -> bool {
+        let mut path = Path { place: start, velocity, time: 0.0 };
+        let mut here = self.walls_at(start, 0.0, rows);
+        for _ in 0..MOST_PIECES {
+            if path.time >= self.dt {
+                return false;
+            }
+            let piece = self.piece(&path, &here);
+            let next = path.after(piece);
+            let there = self.walls_at(next.place, next.time, rows);
+            let sides = here.gradient.dot(there.gradient);
+            if self.into_wall(&here, &there, velocity, CROSSING).is_some()
+                || there.share > CROSSING && self.is_closing(&path, piece, rows)
+                || here.share.min(there.share) > INSIDE && sides < 0.0
+            {
+                return true;
+            }
+            (path, here) = (next, there);
+        }
+        true
+    }
+
+    /// Where a path that is bent along the walls ends, and with what velocity.
+    fn bend(&self, start: V, velocity: V, rows: &mut Rows) -> (V, V) {
+        let mut path = Path { place: start, velocity, time: 0.0 };
+        let mut here = self.walls_at(start, 0.0, rows);
+        for _ in 0..MOST_PIECES {
+            if path.time >= self.dt {
+                break;
+            }
+            let piece = self.piece(&path, &here);
+            let mut next = path.after(piece);
+            let mut there = self.walls_at(next.place, next.time, rows);
+            for _ in 0..TRIES {
+                let into = self.into_wall(&here, &there, path.velocity, INSIDE);
+                let Some(into) = into else { break };
+                path.velocity = path.velocity - into;
+                next = path.after(piece);
+                there = self.walls_at(next.place, next.time, rows);
+            }
+            if there.share > CROSSING && self.is_closing(&path, piece, rows) {
+                // What is that deep only goes with the wall until it is pushed out.
+                path.velocity = out_of_wall(&here, path.velocity);
+                if self.is_closing(&path, piece, rows) {
+                    path.velocity = here.velocity;
+                }
+                next = path.after(piece);
+                there = self.walls_at(next.place, next.time, rows);
+            }
+            (path, here) = (next, there);
+        }
+        (path.place, path.velocity)
+    }
+
+    /// Seconds for which a path is followed in one piece.
+    fn piece(&self, path: &Path<V>, here: &Walls<V>) -> f32 {
+        let free = (here.nearest - self.shell).max(PIECE * self.spacing);
+        let left = self.dt - path.time;
+        let speed = path.velocity.length() + self.wall_speed;
+        // Rounding must not leave a last piece of next to nothing.
+        if free < 0.999 * speed * left { free / speed } else { left }
+    }
+
+    /// The part of a velocity that leads a particle into a wall, or deeper into it,
+    /// the wall being where phi is above `level`.
+    fn into_wall(&self, here: &Walls<V>, there: &Walls<V>, velocity: V, level: f32) -> Option<V> {
+        let inside = |walls: &Walls<V>| walls.share > level && walls.nearest < self.shell;
+        if !inside(there) {
             return None;
         }
         // Of one that is in a wall the next place may be on the other side.
-        let side = if self.is_inside(here) { here } else { there };
+        let side = if inside(here) { here } else { there };
         let slope = side.gradient.length();
         if slope * self.spacing < FLAT {
             return None;
@@ -233,26 +295,14 @@ impl<V: Vector> Guard<'_, V> {
         (into > ALONG * velocity.length()).then(|| inwards * into)
     }
 
-    /// The part of a velocity that leads a particle straight out of a wall, on
-    /// top of the wall's own.
-    fn out_of_wall(&self, here: &Walls<V>, velocity: V) -> V {
-        let squared = here.gradient.length_squared();
-        let out = (here.velocity - velocity).dot(here.gradient).max(0.0);
-        here.velocity - here.gradient * (out / squared.max(f32::MIN_POSITIVE))
-    }
-
     /// Whether a piece of a path leads closer to a sample within the core of a wall.
-    fn is_closing(&self, place: V, velocity: V, time: f32, piece: f32, rows: &mut Rows) -> bool {
+    fn is_closing(&self, path: &Path<V>, piece: f32, rows: &mut Rows) -> bool {
         let core = CORE * self.spacing;
         let mut closing = false;
-        self.for_each_sample(place, time, rows, |_, offset, motion| {
-            closing |= approaches(offset, velocity - motion, piece, core);
+        self.for_each_sample(path.place, path.time, rows, |_, offset, motion| {
+            closing |= approaches(offset, path.velocity - motion, piece, core);
         });
         closing
-    }
-
-    fn is_inside(&self, walls: &Walls<V>) -> bool {
-        walls.share > INSIDE && walls.nearest < self.shell
     }
 
     /// The walls around a place, `time` seconds after the start of the step.
@@ -305,6 +355,14 @@ impl<V: Vector> Guard<'_, V> {
     fn margin(&self) -> f32 {
         self.shell + self.wall_speed * self.dt
     }
+}
+
+/// The part of a velocity that leads a particle straight out of a wall, on top of
+/// the wall's own.
+fn out_of_wall<V: Vector>(here: &Walls<V>, velocity: V) -> V {
+    let squared = here.gradient.length_squared();
+    let out = (here.velocity - velocity).dot(here.gradient).max(0.0);
+    here.velocity - here.gradient * (out / squared.max(f32::MIN_POSITIVE))
 }
 
 /// Whether a point that is at `offset` from another and moves at `velocity`

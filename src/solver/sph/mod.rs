@@ -9,6 +9,7 @@
 
 mod access;
 mod coarse;
+mod coincident;
 mod corrections;
 mod depth;
 mod dfsph;
