@@ -9,6 +9,7 @@ use super::coarse::Coarse;
 use super::packed::Packed;
 use super::pressure::{SolveReport, Stopping, System, Workspace, rate};
 use crate::solver::grid::Stripe;
+use crate::solver::lanes::Lanes;
 use crate::solver::neighbors::NeighborLists;
 use crate::solver::parallel::{
     CHUNK, Pairs, PartsMut, chunks, chunks_mut, for_each_chunk, numbers, ordered_sum,
@@ -17,7 +18,7 @@ use crate::solver::vector::Vector;
 
 /// Pairs of stripes of one color for each thread below which they are swept one
 /// by one, so that no thread goes without.
-const PAIRS_PER_THREAD: usize = 4;
+const PAIRS_PER_THREAD: usize = 2;
 
 impl<V: Vector> System<'_, V> {
     /// Gauss-Seidel sweeps, after a correction on the coarse grid if there is one.
@@ -126,7 +127,7 @@ impl<V: Vector> System<'_, V> {
                     let stripe = &Stripe { reach: all, ..*stripe };
                     let mut partial = 0.0;
                     let (u, kappa) = (&mut **vectors, &mut kappa[own]);
-                    sweep.stripes::<MIXED>(Part { u, kappa, partial: &mut partial, stripe }, None);
+                    sweep.stripes::<MIXED>((u, kappa, &mut partial, stripe), None);
                     errors += partial;
                 }
             }
@@ -139,16 +140,13 @@ impl<V: Vector> System<'_, V> {
                     &mut partial[..],
                     stripes,
                 );
-                let part = |(u, kappa, partial, stripe)| Part { u, kappa, partial, stripe };
                 // Two stripes by turns: one's arithmetic fills the waits of the other's.
                 if stripes.len() >= PAIRS_PER_THREAD * 2 * self.threads.count() {
                     for_each_chunk(self.threads, Pairs(parts), |(one, other)| {
-                        sweep.stripes::<MIXED>(part(one), other.map(part));
+                        sweep.stripes::<MIXED>(one, other);
                     });
                 } else {
-                    for_each_chunk(self.threads, parts, |one| {
-                        sweep.stripes::<MIXED>(part(one), None);
-                    });
+                    for_each_chunk(self.threads, parts, |one| sweep.stripes::<MIXED>(one, None));
                 }
                 errors += ordered_sum(partial);
             }
@@ -172,47 +170,60 @@ struct Sweep<'a, V: Vector> {
     floor: f32,
 }
 
+/// The accelerations within a stripe's reach, the stripe's own pressures, where to put
+/// its [`Part::left`], and the stripe.
+type Share<'a, V> = (&'a mut [<V as Lanes>::Wide], &'a mut [f32], &'a mut f64, &'a Stripe);
+
 /// A stripe and what a sweep over it changes.
 struct Part<'a, V: Vector> {
     /// The accelerations within the stripe's reach.
     u: &'a mut [V::Wide],
     /// The stripe's own pressures.
     kappa: &'a mut [f32],
-    /// Sum of what was left of the source before each change, in 1/s: both ways
-    /// under pressure, else only what asks for it.
-    partial: &'a mut f64,
     stripe: &'a Stripe,
+    /// Sum of what was left of the source before each change, in 1/s: both ways
+    /// under pressure, else only what asks for it. Not where other threads' are: with
+    /// their sums in one cache line two threads were no faster than one.
+    left: f64,
+    kept: V::Kept,
+}
+
+impl<'a, V: Vector> Part<'a, V> {
+    fn new(u: &'a mut [V::Wide], kappa: &'a mut [f32], stripe: &'a Stripe) -> Self {
+        Self { u, kappa, stripe, left: 0.0, kept: V::Kept::default() }
+    }
 }
 
 impl<V: Vector> Sweep<'_, V> {
     /// Sweeps over a stripe, and another if there is one.
-    fn stripes<const MIXED: bool>(&self, mut part: Part<V>, other: Option<Part<V>>) {
-        let mut kept = V::Kept::default();
-        *part.partial = 0.0;
+    fn stripes<const MIXED: bool>(&self, share: Share<V>, other: Option<Share<V>>) {
+        let (u, kappa, left, stripe) = share;
+        let mut part = Part::new(u, kappa, stripe);
         let mut done = 0;
-        if let Some(mut other) = other {
-            let mut kept_too = V::Kept::default();
-            *other.partial = 0.0;
+        if let Some((u, kappa, left, stripe)) = other {
+            let mut other = Part::new(u, kappa, stripe);
             let both = part.kappa.len().min(other.kappa.len());
             for local in 0..both {
-                self.relax::<MIXED>(&mut part, local, &mut kept);
-                self.relax::<MIXED>(&mut other, local, &mut kept_too);
+                self.relax::<MIXED>(&mut part, local);
+                self.relax::<MIXED>(&mut other, local);
             }
             for local in both..other.kappa.len() {
-                self.relax::<MIXED>(&mut other, local, &mut kept);
+                self.relax::<MIXED>(&mut other, local);
             }
+            *left = other.left;
             done = both;
         }
         for local in done..part.kappa.len() {
-            self.relax::<MIXED>(&mut part, local, &mut kept);
+            self.relax::<MIXED>(&mut part, local);
         }
+        *left = part.left;
     }
 
     /// Changes the pressure of one particle of a stripe.
     #[inline(always)]
-    fn relax<const MIXED: bool>(&self, part: &mut Part<V>, local: usize, kept: &mut V::Kept) {
+    fn relax<const MIXED: bool>(&self, part: &mut Part<V>, local: usize) {
         let Packed { gradient_sums, lightness, .. } = self.particles;
-        let Part { u, kappa, partial, stripe } = part;
+        let Part { u, kappa, stripe, left, kept } = part;
         let first = stripe.reach.0 as usize;
         let (i, kappa) = (stripe.own.0 as usize + local, &mut kappa[local]);
         let (chunk, local) = self.neighbors.of(i);
@@ -223,7 +234,7 @@ impl<V: Vector> Sweep<'_, V> {
         let residual = self.source[i] - self.dt * rate;
         if self.step[i] > 0.0 {
             let unmet = if *kappa > self.floor { residual.abs() } else { -residual };
-            **partial += f64::from(unmet.max(0.0));
+            *left += f64::from(unmet.max(0.0));
         }
         let wanted = *kappa - self.relaxation * residual * self.step[i];
         let wanted = if wanted > self.floor { wanted } else { 0.0 };
