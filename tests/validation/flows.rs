@@ -53,10 +53,7 @@ fn world(
     particles: Vec<(Vec2, Vec2)>,
 ) -> Simulation<Vec2> {
     let rule = TimeStep::Adaptive { min: 1e-6, max: 0.4 * d / fastest, cfl: 0.4 };
-    let mut dfsph = DfsphSettings { density_correction: run.correction, ..settings.dfsph };
-    if run.correction == DensityCorrection::Positions {
-        dfsph.max_divergence_error = dfsph.max_divergence_error.min(1e-3);
-    }
+    let dfsph = DfsphSettings { density_correction: run.correction, ..settings.dfsph };
     let settings = WorldSettings {
         particle_radius: 0.5 * d,
         method: run.method,
@@ -95,7 +92,6 @@ fn without_surface() -> WorldSettings<Vec2> {
 fn resting(run: Run) -> WorldSettings<Vec2> {
     let mut settings = WorldSettings::default();
     if run.correction == DensityCorrection::Positions {
-        settings.dfsph.max_divergence_error = 5e-5;
         settings.dfsph.warm_start = 0.9;
     }
     settings

@@ -37,9 +37,14 @@ impl<V: Vector> FluidWorld<V> {
     ) -> SolveReport {
         let dfsph = &self.settings.dfsph;
         let pulls = dfsph.negative_pressure == NegativePressure::Allowed;
-        let feedback = if pulls { 0.0 } else { FEEDBACK };
+        // What the velocities see of an error they are to be as exact as.
+        let (feedback, tolerance) = if pulls {
+            (0.0, dfsph.max_divergence_error)
+        } else {
+            (FEEDBACK, dfsph.max_divergence_error.min(FEEDBACK * dfsph.max_density_error))
+        };
         let for_velocities = Stopping {
-            tolerance: dfsph.max_divergence_error,
+            tolerance,
             min_iterations: dfsph.min_divergence_iterations,
             max_iterations: dfsph.max_divergence_iterations,
             min_neighbors: 0,
