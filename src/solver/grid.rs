@@ -227,8 +227,17 @@ impl CellGrid {
         self.extent = [1; 3];
         self.stride = [1; 3];
         let Some(&first) = points.first() else { return };
-        let (low, high) =
-            points.iter().fold((first, first), |(low, high), &p| (low.min(p), high.max(p)));
+        // Four at a time, which need not wait for each other.
+        let (fours, rest) = points.as_chunks::<4>();
+        let (mut lows, mut highs) = ([first; 4], [first; 4]);
+        for four in fours {
+            for (k, &point) in four.iter().enumerate() {
+                lows[k] = lows[k].min(point);
+                highs[k] = highs[k].max(point);
+            }
+        }
+        let low = lows.iter().chain(rest).fold(first, |low, &point| low.min(point));
+        let high = highs.iter().chain(rest).fold(first, |high, &point| high.max(point));
         let (low, high) = (self.cell(low), self.cell(high));
         for axis in 0..V::DIM {
             self.origin[axis] = (low[axis] - 1).div_euclid(ALIGNMENT) * ALIGNMENT;
@@ -268,32 +277,35 @@ impl CellGrid {
     /// Least significant digit radix sort, only over the digits in use.
     fn sort_entries(&mut self) {
         let count = self.entries.len();
-        self.scratch.clear();
+        // Every entry of it is written.
         self.scratch.resize(count, Entry::default());
-        let highest = self.entries.iter().map(Entry::key).max().unwrap_or(0);
-        let bits = u64::BITS - highest.leading_zeros();
+        let cells: u64 = self.extent.iter().map(|&cells| cells as u64).product();
+        let bits = u64::BITS - (cells - 1).leading_zeros();
         // As many passes as it takes, over digits of about the same size.
-        let digit_bits = bits.div_ceil(bits.div_ceil(MAX_DIGIT_BITS).max(1));
+        let passes = bits.div_ceil(MAX_DIGIT_BITS);
+        let digit_bits = bits.div_ceil(passes.max(1));
         let digits = 1usize << digit_bits;
-        let mut shift = 0;
-        while shift < bits {
-            let digit = |entry: &Entry| (entry.key() >> shift) as usize & (digits - 1);
-            self.histogram.clear();
-            self.histogram.resize(digits, 0);
-            for entry in &self.entries {
-                self.histogram[digit(entry)] += 1;
+        let digit = |entry: &Entry, pass: usize| {
+            (entry.key() >> (pass as u32 * digit_bits)) as usize & (digits - 1)
+        };
+        self.histogram.clear();
+        self.histogram.resize(passes as usize * digits, 0);
+        for entry in &self.entries {
+            for (pass, histogram) in self.histogram.chunks_exact_mut(digits).enumerate() {
+                histogram[digit(entry, pass)] += 1;
             }
+        }
+        for (pass, slots) in self.histogram.chunks_exact_mut(digits).enumerate() {
             let mut sum = 0;
-            for slot in &mut self.histogram {
+            for slot in &mut *slots {
                 sum += core::mem::replace(slot, sum);
             }
             for entry in &self.entries {
-                let slot = &mut self.histogram[digit(entry)];
+                let slot = &mut slots[digit(entry, pass)];
                 self.scratch[*slot as usize] = *entry;
                 *slot += 1;
             }
             core::mem::swap(&mut self.entries, &mut self.scratch);
-            shift += digit_bits;
         }
     }
 

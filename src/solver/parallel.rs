@@ -18,7 +18,7 @@ pub(crate) const CHUNK: usize = 512;
 
 /// Number of particles below which loops stay on the calling thread, where
 /// waking the pool costs more than it gains.
-const SERIAL_BELOW: usize = 4096;
+const SERIAL_BELOW: usize = 2048;
 
 /// Where a solver runs its loops. The result is the same bit for bit.
 #[derive(Clone, Copy, Default)]
@@ -160,7 +160,7 @@ mod tests {
     }
 
     // Long enough that a single thread cannot do all chunks alone.
-    const PAUSE: Duration = Duration::from_micros(200);
+    const PAUSE: Duration = Duration::from_micros(500);
 
     #[test]
     fn every_chunk_is_visited_once_by_more_than_one_thread() {
@@ -196,18 +196,22 @@ mod tests {
         let pool = TaskPoolBuilder::new().num_threads(2).build();
         let (release, released) = std::sync::mpsc::channel::<()>();
         let released = std::sync::Arc::new(Mutex::new(released));
+        let started = std::sync::Arc::new(std::sync::Barrier::new(3));
         let busy: Vec<_> = (0..2)
             .map(|_| {
-                let released = released.clone();
-                pool.spawn(async move { drop(released.lock().unwrap().recv()) })
+                let (released, started) = (released.clone(), started.clone());
+                pool.spawn(async move {
+                    started.wait();
+                    released.lock().unwrap().recv().is_err()
+                })
             })
             .collect();
-        std::thread::sleep(10 * PAUSE);
+        started.wait();
         let mut values = vec![0; CHUNK * 64];
         assert_eq!(add_numbers(Threads::Pool(&pool), &mut values, Duration::ZERO), 1);
         assert_eq!(values, sums(values.len(), 1));
         drop(release);
-        busy.into_iter().for_each(bevy_tasks::block_on);
+        busy.into_iter().for_each(|task| assert!(bevy_tasks::block_on(task)));
     }
 
     #[test]
@@ -222,7 +226,9 @@ mod tests {
             std::thread::scope(|scope| {
                 for values in [&mut a[1], &mut b[1]] {
                     scope.spawn(|| {
-                        (0..50).for_each(|_| drop(add_numbers(threads, values, Duration::ZERO)))
+                        for _ in 0..50 {
+                            add_numbers(threads, values, Duration::ZERO);
+                        }
                     });
                 }
             });
