@@ -250,7 +250,7 @@ impl<V: Vector> Guard<'_, V> {
             for _ in 0..TRIES {
                 let into = self.into_wall(&here, &there, path.velocity, INSIDE);
                 let Some(into) = into else { break };
-                path.velocity = path.velocity - into;
+                path.velocity -= into;
                 next = path.after(piece);
                 there = self.walls_at(next.place, next.time, rows);
             }
@@ -320,7 +320,7 @@ impl<V: Vector> Guard<'_, V> {
             velocity += motion * weight;
         });
         if share > 0.0 {
-            velocity = velocity * (1.0 / share);
+            velocity *= 1.0 / share;
         }
         Walls { share, gradient, velocity, nearest: nearest.sqrt() }
     }
@@ -344,7 +344,7 @@ impl<V: Vector> Guard<'_, V> {
                 let mut motion = V::ZERO;
                 if self.moving {
                     motion = self.boundary.motion_of(k, self.dt);
-                    offset = offset - motion * time;
+                    offset -= motion * time;
                 }
                 visit(k, self.periodic.offset(offset), motion);
             }
