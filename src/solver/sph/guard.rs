@@ -225,7 +225,7 @@ impl<V: Vector> Guard<'_, V> {
             let next = path.after(piece);
             let there = self.walls_at(next.place, next.time, rows);
             let sides = here.gradient.dot(there.gradient);
-            if self.into_wall(&here, &there, velocity, CROSSING).is_some()
+            if self.part_into_wall(&here, &there, velocity, CROSSING).is_some()
                 || there.share > CROSSING && self.is_closing(&path, piece, rows)
                 || here.share.min(there.share) > INSIDE && sides < 0.0
             {
@@ -248,7 +248,7 @@ impl<V: Vector> Guard<'_, V> {
             let mut next = path.after(piece);
             let mut there = self.walls_at(next.place, next.time, rows);
             for _ in 0..TRIES {
-                let into = self.into_wall(&here, &there, path.velocity, INSIDE);
+                let into = self.part_into_wall(&here, &there, path.velocity, INSIDE);
                 let Some(into) = into else { break };
                 path.velocity -= into;
                 next = path.after(piece);
@@ -279,7 +279,13 @@ impl<V: Vector> Guard<'_, V> {
 
     /// The part of a velocity that leads a particle into a wall, or deeper into it,
     /// the wall being where phi is above `level`.
-    fn into_wall(&self, here: &Walls<V>, there: &Walls<V>, velocity: V, level: f32) -> Option<V> {
+    fn part_into_wall(
+        &self,
+        here: &Walls<V>,
+        there: &Walls<V>,
+        velocity: V,
+        level: f32,
+    ) -> Option<V> {
         let inside = |walls: &Walls<V>| walls.share > level && walls.nearest < self.shell;
         if !inside(there) {
             return None;
