@@ -53,6 +53,7 @@ pub(super) fn water(ui: &mut Ui, figures: &Figures, history: &History) {
         let bulk = history.bulk_error().filter(|&(_, particles)| particles > 0);
         let bulk = bulk.map_or_else(|| "no bulk".into(), |(error, _)| percent(error));
         row(ui, "two-sided error of the bulk", bulk);
+        row(ui, "held back at walls", stats.held_back.to_string());
         row(ui, "particles", figures.particles.to_string());
         row(ui, "boundary samples", figures.samples.to_string());
     });

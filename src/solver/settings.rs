@@ -112,12 +112,14 @@ pub enum DensityCorrection {
     /// By moving the particles without a change of their velocities (Cornelis et al.
     /// 2019). The velocities are solved for first and see only what would compress the
     /// water in the step, and a twentieth of what is compressed already, so that deep
-    /// water cannot sink unnoticed. Where pressures may be negative the particles are
-    /// spread evenly as well (Skillen et al. 2013).
+    /// water cannot sink unnoticed; they are solved to a twentieth of
+    /// `max_density_error` for that. Where pressures may be negative they see nothing
+    /// of it, and the particles are spread evenly as well (Skillen et al. 2013).
     ///
-    /// Viscous flows are several times as exact, pressures are steady and dams break
-    /// as measured. Water deeper than 40 layers wants
-    /// `max_divergence_error` at 5e-5 and `warm_start` at 0.9, and many more sweeps.
+    /// Viscous flows are several times as exact, and dams stand and break as measured.
+    /// It takes more sweeps the deeper the water is: applications of the pressure
+    /// operator a step in a column of 20 layers 7.5, as by velocities; in a breaking dam
+    /// of 100 layers 77, or 27 at a `warm_start` of 0.9, by velocities 6.7.
     Positions,
 }
 

@@ -3,7 +3,7 @@
 use super::{Place, number, rows, scene};
 
 /// The fields of a line, in their order.
-const FIELDS: [&str; 17] = [
+const FIELDS: [&str; 18] = [
     "step",
     "time",
     "dt",
@@ -12,6 +12,7 @@ const FIELDS: [&str; 17] = [
     "applications",
     "density_error",
     "divergence_error",
+    "held_back",
     "mean_density",
     "max_density",
     "mean_abs_density_error",
