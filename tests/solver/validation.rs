@@ -25,9 +25,6 @@ fn stretched_drop_has_the_axes_of_theory() {
     for run in Run::all(40) {
         let drop = stretching_drop(run);
         assert!((drop.axis - 1.0).abs() < 0.02, "{run:?}: {drop:?}");
-        if run.correction == DensityCorrection::Positions {
-            assert!((drop.area - 1.0).abs() < 0.01, "{run:?}: {drop:?}");
-        }
     }
 }
 
