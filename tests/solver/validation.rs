@@ -34,7 +34,7 @@ fn viscous_flow_between_plates_has_the_profile_of_theory() {
     let [_, by_positions, weakly] = Run::all(30);
     for run in [by_positions, weakly] {
         for driven_by_plate in [true, false] {
-            let error = channel(run, driven_by_plate, 0.05);
+            let error = channel(run, driven_by_plate, 0.05).error;
             assert!(error < 0.035, "{run:?}, driven by the plate {driven_by_plate}: {error}");
         }
     }

@@ -43,6 +43,15 @@ impl Run {
     }
 }
 
+/// A curve that was computed and the points that it should meet.
+#[derive(Clone, Debug)]
+pub struct Curve {
+    /// What is drawn over what.
+    pub name: &'static str,
+    pub computed: Vec<(f32, f32)>,
+    pub reference: Vec<(f32, f32)>,
+}
+
 /// A world of one fluid, of spacing `d`, in which water moves at up to `fastest` m/s.
 fn world(
     run: Run,
@@ -223,6 +232,8 @@ pub struct DamBreak {
     pub slope: f32,
     /// Largest error of the height at the back wall, as a fraction of the first.
     pub height: f32,
+    /// Front and height over time.
+    pub curves: [Curve; 2],
 }
 
 /// A column of `run.resolution` particles and twice as high.
@@ -258,11 +269,16 @@ pub fn dam_break(run: Run) -> DamBreak {
         errors.map(|&(t, z)| (interpolate(&front, t) / z - 1.0).powi(2)).collect();
     let levels = table(HEIGHT, "MM1952_Table6_n2=2_a=2.25in");
     let last = height.last().unwrap().0;
-    let levels = levels.iter().filter(|(t, _)| *t < last);
+    let before_end = levels.iter().filter(|(t, _)| *t < last);
+    let missed = before_end.map(|&(t, h)| (interpolate(&height, t) - h).abs());
     DamBreak {
         front: (errors.iter().sum::<f32>() / errors.len() as f32).sqrt(),
         slope: (interpolate(&front, 3.33) - interpolate(&front, 1.43)) / 1.9,
-        height: levels.map(|&(t, h)| (interpolate(&height, t) - h).abs()).fold(0.0, f32::max),
+        height: missed.fold(0.0, f32::max),
+        curves: [
+            Curve { name: "front x/a over t sqrt(2g/a)", computed: front, reference },
+            Curve { name: "height h/2a over t sqrt(g/a)", computed: height, reference: levels },
+        ],
     }
 }
 
@@ -340,9 +356,17 @@ pub fn taylor_green(run: Run, end: f64) -> TaylorGreen {
 /// Flow between plates at a Reynolds number of 0.0125 (Morris et al. 1997, at a
 /// thousand times the size): driven by the upper plate (Couette), or by a force
 /// along it (Poiseuille).
-/// Largest error of the mean velocity of a row of particles at any of five times,
-/// over the steady maximum.
-pub fn channel(run: Run, driven_by_plate: bool, end: f64) -> f32 {
+#[derive(Debug)]
+pub struct Channel {
+    /// Largest error of the mean velocity of a row of particles at any of five times,
+    /// over the steady maximum.
+    pub error: f32,
+    /// The profiles, velocity over distance from the lower plate.
+    pub curve: Curve,
+}
+
+/// The flow until `end` seconds, 1 for all times, with `run.resolution` particles across.
+pub fn channel(run: Run, driven_by_plate: bool, end: f64) -> Channel {
     let (rows, nu, width) = (run.resolution, 1.0f32, 1.0f32);
     // The plates are where their samples are.
     let (columns, d) = (12, width / (rows as f32 + 2.0 * WALL));
@@ -387,6 +411,7 @@ pub fn channel(run: Run, driven_by_plate: bool, end: f64) -> f32 {
         steady * sum
     };
     let mut worst = 0.0f32;
+    let (mut computed, mut reference) = (Vec::new(), Vec::new());
     for time in [0.0225, 0.045, 0.1125, 0.225, 1.0] {
         if time > end {
             break;
@@ -401,15 +426,27 @@ pub fn channel(run: Run, driven_by_plate: bool, end: f64) -> f32 {
         for row in state(&mut simulation).chunks(columns as usize) {
             let sum = row.iter().fold(Vec2::ZERO, |sum, (x, v)| sum + Vec2::new(x.y, v.x));
             let mean = sum / row.len() as f32;
-            worst = worst.max((mean.y - exact(mean.x, time as f32)).abs() / steady);
+            let (found, right) = (mean.y / steady, exact(mean.x, time as f32) / steady);
+            worst = worst.max((found - right).abs());
+            computed.push((mean.x, found));
+            reference.push((mean.x, right));
         }
     }
-    worst
+    let curve = Curve { name: "u over the steady maximum, over y", computed, reference };
+    Channel { error: worst, curve }
 }
 
-/// The lid-driven cavity at Reynolds number 100 against Ghia et al. 1982:
-/// largest error of u on the vertical and of v on the horizontal centre line.
-pub fn cavity(run: Run, end: f64) -> [f32; 2] {
+/// The lid-driven cavity at Reynolds number 100 against Ghia et al. 1982.
+#[derive(Debug)]
+pub struct Cavity {
+    /// Largest error of u on the vertical and of v on the horizontal centre line.
+    pub errors: [f32; 2],
+    /// The profiles there.
+    pub curves: [Curve; 2],
+}
+
+/// The cavity after `end` seconds, with `run.resolution` particles a side.
+pub fn cavity(run: Run, end: f64) -> Cavity {
     const U: &str = include_str!("ghia1982_u.csv");
     const V: &str = include_str!("ghia1982_v.csv");
     let (n, nu) = (run.resolution, 0.01);
@@ -465,7 +502,17 @@ pub fn cavity(run: Run, end: f64) -> [f32; 2] {
         let errors = points.map(|(point, sum)| (sum[first] / sum[first + 1] - point.1).abs());
         errors.fold(0.0, f32::max)
     };
-    [error(&u, 0), error(&v, 2)]
+    let errors = [error(&u, 0), error(&v, 2)];
+    let computed = |reference: &[(f32, f32)], first: usize| -> Vec<(f32, f32)> {
+        let points = reference.iter().zip(&sums).filter(|(point, _)| inner(point.0));
+        points.map(|(point, sum)| (point.0, sum[first] / sum[first + 1])).collect()
+    };
+    let (of_u, of_v) = (computed(&u, 0), computed(&v, 2));
+    let curves = [
+        Curve { name: "u over y on the vertical centre line", computed: of_u, reference: u },
+        Curve { name: "v over x on the horizontal centre line", computed: of_v, reference: v },
+    ];
+    Cavity { errors, curves }
 }
 
 /// A drop of radius 1 that is stretched at 100/s, at t = 0.0076 (Monaghan 1994).
