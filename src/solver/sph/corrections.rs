@@ -96,8 +96,8 @@ impl<V: Vector> FluidWorld<V> {
 
     /// Calls `work` with the corrections, if there are any, added to the velocities.
     pub(super) fn with_corrections(&mut self, threads: Threads, work: impl FnOnce(&mut Self)) {
-        let corrected = core::mem::take(&mut self.corrected)
-            && self.workspace.vectors.len() == self.particles.velocities.len();
+        // Particles that were edited since are not those that they were found for.
+        let corrected = core::mem::take(&mut self.corrected) && self.fresh;
         if corrected {
             self.add_corrections(1.0, threads);
         }
