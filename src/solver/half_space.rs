@@ -5,6 +5,7 @@
 
 use super::error::FluidError;
 use super::parallel::{Threads, chunks, chunks_mut, for_each_chunk};
+use super::settings::FluidMaterial;
 use super::vector::Vector;
 
 /// A half-space as boundary: everything behind a plane is solid.
@@ -84,7 +85,7 @@ pub(crate) struct HalfSpaceSums {
     /// Integrals of -(grad W along the normal or the surface) x/(|x|² + 0.01 d²)
     /// along the same, in 1/m², over a velocity that grows with the depth as it
     /// falls towards the wall (Morris et al. 1997), so that it is that of the wall
-    /// at the surface.
+    /// at the surface; over [`FluidMaterial::NO_SLIP`], as samples would pull.
     pub(crate) friction: [f32; 2],
     /// The integral of the adhesion spline times h^DIM along the normal, per volume h^DIM.
     pub(crate) adhesion: f32,
@@ -141,7 +142,7 @@ impl HalfSpaceTables {
                 friction[1] += sums[2] * middle * step;
                 pull += sums[3] * step;
             }
-            let above = t.max(f64::from(NEAREST));
+            let above = t.max(f64::from(NEAREST)) * f64::from(FluidMaterial::NO_SLIP);
             entries[k] =
                 [weight, value, friction[0] / above, friction[1] / above, pull].map(|x| x as f32);
         }

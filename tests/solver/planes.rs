@@ -5,7 +5,7 @@ use bevy_fluid::solver::parallel::Threads;
 use bevy_fluid::solver::periodic::Periodic;
 use bevy_fluid::solver::sampling::BoundaryShape;
 use bevy_fluid::solver::scene::{Scene, SceneBoundary};
-use bevy_fluid::solver::settings::{FluidMethod, NegativePressure};
+use bevy_fluid::solver::settings::{FluidMaterial, FluidMethod, NegativePressure};
 use bevy_fluid::solver::simulation::Simulation;
 use bevy_fluid::solver::time_step::TimeStep;
 use bevy_fluid::solver::vector::Vector;
@@ -122,7 +122,7 @@ fn couette(viscosity: f32, dt: f32, method: FluidMethod) -> f32 {
     let mut water = block(Vec2::ZERO, [columns, rows, 1]);
     water.material.viscosity = 0.0;
     water.material.kinematic_viscosity = viscosity;
-    water.material.boundary_viscosity = viscosity;
+    water.material.boundary_viscosity = FluidMaterial::NO_SLIP * viscosity;
     scene.fluids.push(water);
     scene.boundaries.push(plane(Vec2::ZERO, Vec2::Y));
     let mut upper = plane(Vec2::new(0.0, width), Vec2::NEG_Y);
