@@ -3,7 +3,7 @@
 use bevy_fluid::solver::error::FluidError;
 use bevy_fluid::solver::parallel::Threads;
 use bevy_fluid::solver::particles::{FluidParticles, ParticleId};
-use bevy_fluid::solver::settings::FluidMaterial;
+use bevy_fluid::solver::settings::{DensityCorrection, FluidMaterial};
 use bevy_fluid::solver::simulation::Simulation;
 use bevy_fluid::solver::sph::FluidWorld;
 use bevy_math::Vec2;
@@ -266,6 +266,39 @@ fn stages_one_by_one_equal_a_whole_step() {
     }
     run(&mut simulation, 10);
     assert_eq!(simulation.bodies()[0].particles, staged.particles);
+}
+
+#[test]
+fn corrections_of_positions_are_not_for_particles_edited_after_they_were_found() {
+    // Away from walls, and a twentieth too dense.
+    let crowd = (0..100).map(|k| Vec2::new((k % 10) as f32, (k / 10) as f32) * 0.975 * D);
+    let mut simulation = world_of(Vec2::ZERO, crowd);
+    let mut settings = simulation.world().settings().clone();
+    settings.dfsph.density_correction = DensityCorrection::Positions;
+    simulation.set_settings(settings).unwrap();
+    let material = FluidMaterial::default();
+    // Farthest from where its velocity alone takes a particle.
+    let mut farthest = |edited: bool| {
+        let mut staged = Staged::new(&mut simulation);
+        let Staged { world, particles } = &mut staged;
+        world.gather([(9, &material, &*particles)].into_iter()).unwrap();
+        world.neighbor_search(Threads::Serial);
+        world.non_pressure_forces(DT, Threads::Serial);
+        world.density_solve(DT, Threads::Serial);
+        world.scatter(9, particles).unwrap();
+        if edited {
+            // The others keep their places in the arrays.
+            particles.positions_mut()[0] -= Vec2::splat(5.0);
+            world.gather([(9, &material, &*particles)].into_iter()).unwrap();
+        }
+        let before = particles.clone();
+        world.integrate(DT, Threads::Serial);
+        world.scatter(9, particles).unwrap();
+        let moves = before.positions().iter().zip(before.velocities()).zip(particles.positions());
+        moves.map(|((x, v), after)| (*after - *x - *v * DT).length()).fold(0.0, f32::max)
+    };
+    assert!(farthest(false) > 0.01 * D, "{}", farthest(false));
+    assert!(farthest(true) < 1e-5 * D, "{}", farthest(true));
 }
 
 #[test]
