@@ -14,6 +14,8 @@ const LONG_SIDE: u32 = 1080;
 const SHORTEST_SIDE: f64 = 64.0;
 const BACKGROUND: [u8; 3] = [0xEE; 3];
 const BOUNDARY: [u8; 4] = [0x88, 0x88, 0x88, 0xFF];
+/// In space: a wall that is seen from its side adds up to a line, one from the front is a tint.
+const BOUNDARY_3D: [u8; 4] = [0x66, 0x66, 0x66, 0x14];
 const THREAD: [u8; 4] = [0x66, 0x66, 0x66, 0xFF];
 /// Width of a thread in pixels.
 const THREAD_PIXELS: f32 = 1.5;
@@ -58,11 +60,12 @@ impl Picture {
         }
         // A vessel's front wall would hide the fluid, so the boundary lies behind it.
         let boundary = simulation.world().boundary_samples();
-        self.draw(boundary.map(|(position, _)| Dot::new(position, BOUNDARY)).collect());
+        let color = if V::DIM == 3 { BOUNDARY_3D } else { BOUNDARY };
+        self.draw(boundary.map(|(position, _)| Dot::new(position, color)).collect());
         let fluid = simulation.bodies().iter().flat_map(|body| {
             let particles = &body.particles;
             let dots = particles.positions().iter().zip(particles.velocities());
-            dots.map(|(&position, &velocity)| Dot::new(position, color(velocity.length())))
+            dots.map(|(&position, &velocity)| Dot::new(position, speed_color(velocity.length())))
         });
         let fluid = fluid.collect();
         self.draw(fluid);
@@ -147,7 +150,7 @@ fn view<V: Vector>(simulation: &Simulation<V>, margin: f64) -> Rect {
 }
 
 /// The reference's colour: hsl(225°, 100 %, 25 % to 75 %), lighter with speed.
-fn color(speed: f32) -> [u8; 4] {
+fn speed_color(speed: f32) -> [u8; 4] {
     let lightness = 0.25 + 0.5 * speed.min(LIGHTEST_SPEED) / LIGHTEST_SPEED;
     let chroma = 1.0 - (2.0 * lightness - 1.0).abs();
     let least = lightness - 0.5 * chroma;
