@@ -191,33 +191,45 @@ impl CellGrid {
     /// `position` need not be one of the points. Calls for positions in the
     /// order of the points take constant time, others a binary search a row.
     pub fn rows<V: Vector>(&self, position: V, rows: &mut Rows) {
+        self.rows_around::<V>(self.cell(position), rows);
+    }
+
+    fn rows_around<V: Vector>(&self, cell: [i64; 3], rows: &mut Rows) {
         rows.len = V::ROWS;
-        if self.keys.is_empty() {
-            rows.ranges[..V::ROWS].fill((0, 0));
-            return;
-        }
-        let cell = self.cell(position);
         let [fast, middle, slow] = ORDER;
         let fast_outside = cell[fast] < 0 || cell[fast] >= self.extent[fast];
         let bottom = (cell[fast] - 1).max(0);
-        let length = (cell[fast] + 1 - bottom) as u64;
+        let last = cell[fast] + 1 - bottom;
         for row in 0..V::ROWS {
             let (across, along) = if V::DIM == 3 { (row % 3, row / 3) } else { (1, row) };
             let (z, x) = (cell[middle] + across as i64 - 1, cell[slow] + along as i64 - 1);
             let inside = |axis: usize, cell: i64| (0..self.extent[axis]).contains(&cell);
             // A cell outside the layout has no key of its own: it would alias another row.
-            rows.ranges[row] = if fast_outside || !inside(middle, z) || !inside(slow, x) {
-                (0, 0)
-            } else {
-                let first =
-                    bottom as u64 + z as u64 * self.stride[middle] + x as u64 * self.stride[slow];
-                let low = seek(&self.keys, rows.hints[row], first);
-                rows.hints[row] = low;
-                let next = &self.keys[low..self.keys.len().min(low + 3)];
-                let high = low + next.iter().filter(|&&key| key <= first + length).count();
-                (self.starts[low], self.starts[high])
-            };
+            let outside = fast_outside || !inside(middle, z) || !inside(slow, x);
+            if outside || self.keys.is_empty() {
+                (rows.firsts[row], rows.ranges[row]) = (OUTSIDE, (0, 0));
+                continue;
+            }
+            let first =
+                bottom as u64 + z as u64 * self.stride[middle] + x as u64 * self.stride[slow];
+            rows.firsts[row] = first;
+            rows.hints[row] = seek(&self.keys, rows.hints[row], first);
+            rows.ranges[row] = self.range(rows.hints[row], first + last as u64);
         }
+    }
+
+    /// The points of up to three occupied cells from `low` on with keys up to `last`.
+    #[inline(always)]
+    fn range(&self, low: usize, last: u64) -> (u32, u32) {
+        let within = |cell: usize| usize::from(self.key_of(cell) <= last);
+        let high = low + within(low) + within(low + 1) + within(low + 2);
+        (self.starts[low], self.starts[high])
+    }
+
+    /// The key of an occupied cell, and above all keys behind the last one.
+    #[inline(always)]
+    fn key_of(&self, cell: usize) -> u64 {
+        self.keys.get(cell).copied().unwrap_or(u64::MAX)
     }
 
     /// Places the layout's origin and strides around the points' cells, with
@@ -394,13 +406,56 @@ pub(super) fn seek(keys: &[u64], hint: usize, target: u64) -> usize {
     low + keys[low..high].partition_point(|&key| key < target)
 }
 
+/// First key of a row that is outside the layout.
+const OUTSIDE: u64 = u64::MAX;
+
 /// Ranges of sorted points around a position, see [`CellGrid::rows`].
 #[derive(Debug, Default)]
 pub struct Rows {
     ranges: [(u32, u32); 9],
     /// Where the last search ended in each row.
     hints: [usize; 9],
+    /// The key that it was for.
+    firsts: [u64; 9],
     len: usize,
+}
+
+/// The rows around one cell after another, which takes a tenth of the time of
+/// [`CellGrid::rows`] from a cell to the next one along the fast axis.
+pub(crate) struct Walk<'a> {
+    grid: &'a CellGrid,
+    cell: [i64; 3],
+    rows: Rows,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn new(grid: &'a CellGrid) -> Self {
+        Self { grid, cell: [i64::MIN; 3], rows: Rows::default() }
+    }
+
+    /// The rows around the cell of a position, as by [`CellGrid::rows`].
+    #[inline(always)]
+    pub(crate) fn to<V: Vector>(&mut self, position: V) -> &Rows {
+        let cell = self.grid.cell(position);
+        let [fast, middle, slow] = ORDER;
+        let last = core::mem::replace(&mut self.cell, cell);
+        // Below the first cell of the layout there is no key for a row to start from.
+        let follows = cell[fast] == last[fast].wrapping_add(1) && last[fast] > 0;
+        let inside = cell[fast] < self.grid.extent[fast];
+        if !(follows && inside && cell[middle] == last[middle] && cell[slow] == last[slow]) {
+            self.grid.rows_around::<V>(cell, &mut self.rows);
+            return &self.rows;
+        }
+        let Rows { ranges, hints, firsts, .. } = &mut self.rows;
+        for row in 0..V::ROWS {
+            if firsts[row] != OUTSIDE {
+                firsts[row] += 1;
+                hints[row] += usize::from(self.grid.key_of(hints[row]) < firsts[row]);
+                ranges[row] = self.grid.range(hints[row], firsts[row] + 2);
+            }
+        }
+        &self.rows
+    }
 }
 
 impl Rows {
@@ -408,6 +463,12 @@ impl Rows {
     #[inline(always)]
     pub fn points(&self) -> impl Iterator<Item = usize> + '_ {
         self.ranges[..self.len].iter().flat_map(|&(start, end)| start as usize..end as usize)
+    }
+
+    /// Number of points in all rows.
+    #[inline(always)]
+    pub fn count(&self) -> usize {
+        self.ranges().iter().map(|&(start, end)| (end - start) as usize).sum()
     }
 
     /// The ranges themselves.
@@ -471,5 +532,28 @@ mod tests {
                 assert_eq!(rows.points().count(), expected, "at ({x}, {y})");
             }
         }
+    }
+
+    #[test]
+    fn rows_along_a_walk_are_those_of_each_place() {
+        fn check<V: Vector>(places: &[V]) {
+            let points: Vec<V> = places.iter().step_by(3).map(|&x| x * 0.5).collect();
+            let ids: Vec<u32> = (0..points.len() as u32).collect();
+            let mut grid = CellGrid::default();
+            for used in [points.len(), points.len() / 5, 1, 0] {
+                grid.sort(&points[..used], &ids[..used], 1.0, Threads::Serial);
+                let (mut walk, mut rows) = (Walk::new(&grid), Rows::default());
+                for &place in places {
+                    grid.rows(place, &mut rows);
+                    assert_eq!(walk.to(place).ranges(), rows.ranges(), "at {place:?}");
+                    assert_eq!(rows.count(), rows.points().count());
+                }
+            }
+        }
+        let flat = (0..900).map(|k| Vec2::new((k / 30) as f32, (k % 30) as f32) * 0.7);
+        check(&flat.map(|x| x - Vec2::splat(10.0)).collect::<Vec<_>>());
+        let solid =
+            (0..4096).map(|k| Vec3::new((k / 256) as f32, (k % 16) as f32, (k / 16 % 16) as f32));
+        check(&solid.map(|x| x * 0.9 - Vec3::splat(7.0)).collect::<Vec<_>>());
     }
 }

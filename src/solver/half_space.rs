@@ -262,7 +262,7 @@ impl<V: Vector> Planes<V> {
         positions: &[V],
         lightness: &[f32],
         support: f32,
-        results: super::neighbors::Results<V>,
+        results: super::neighborhood::Results<V>,
     ) {
         if self.is_empty() {
             return;

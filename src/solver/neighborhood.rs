@@ -5,11 +5,11 @@ use core::ops::Range;
 
 use super::boundary::BoundarySet;
 use super::grid::{CellGrid, Rows};
-use super::kernel::{CubicSpline, REACH_SQUARED, WideKernel};
+use super::kernel::{CubicSpline, REACH_SQUARED};
 use super::lanes::{Apart, WIDTH};
 use super::parallel::{Threads, chunks, chunks_mut, for_each_chunk};
 use super::vector::Vector;
-use super::wide::{EIGHT, Eight, Machine, packed};
+use super::wide::{EIGHT, Eight, Machine, Task, packed};
 
 /// A list that is full grows by one part in so many.
 const SLACK: usize = 32;
@@ -37,19 +37,6 @@ impl<V: Vector> Surroundings<'_, V> {
         let support_radius = self.kernel.support_radius();
         support_radius * support_radius * REACH_SQUARED
     }
-}
-
-/// Sums over the neighbours of a particle.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sums<V> {
-    /// Number of neighbours.
-    pub(crate) count: u32,
-    /// V0 W.
-    pub(crate) weight: f32,
-    /// V0 grad W, in 1/m.
-    pub(crate) gradient: V,
-    /// |V0 grad W|²/rho0 of the neighbour.
-    pub(crate) squares: f32,
 }
 
 /// A place in metres that is far from every other on its side of zero: squares
@@ -119,8 +106,6 @@ pub(crate) struct Neighborhood {
     indices: Vec<u32>,
     /// Groups in use.
     groups: usize,
-    /// Offsets from the neighbours of one particle, component by component.
-    offsets: [Vec<f32>; 3],
 }
 
 /// Eight entries from `at` on.
@@ -137,24 +122,20 @@ fn groups<T>(values: &[T]) -> &[[T; EIGHT]] {
 
 impl Neighborhood {
     /// Takes what the rows around a cell hold within reach of the box around the
-    /// particles `own` of the cell, which are among them. Returns the place of
-    /// the first of these.
+    /// particles of the cell.
     #[inline(always)]
     pub(crate) fn collect<M: Machine, V: Vector>(
         &mut self,
         machine: M,
         points: &Points,
         rows: &Rows,
-        own: &Range<usize>,
         extent: &Extent<V>,
         around: &Surroundings<V>,
-    ) -> usize {
-        let most = rows.ranges().iter().map(|&(start, end)| (end - start) as usize).sum::<usize>();
-        let room = (most + EIGHT).next_multiple_of(EIGHT) + EIGHT;
+    ) {
+        let room = rows.count().next_multiple_of(EIGHT) + EIGHT;
         if self.indices.len() < room {
             self.indices.resize(room, 0);
             self.components[..V::DIM].iter_mut().for_each(|axis| axis.resize(room, 0.0));
-            self.offsets[..V::DIM].iter_mut().for_each(|axis| axis.resize(room, 0.0));
         }
         let spread = |v: V| v.to_array().map(|component| machine.splat(component));
         let (low, high) = (spread(extent.low), spread(extent.high));
@@ -166,166 +147,168 @@ impl Neighborhood {
             *candidates = &mut core::mem::take(candidates)[..room];
         }
         let mut found = 0;
-        let mut place = 0;
-        let first = own.start as u32;
         for &(start, end) in rows.ranges() {
-            // The row of the particles is taken in two parts, the second from them on.
-            let split = if (start..end).contains(&first) { first } else { end };
-            for (start, end) in [(start, split), (split, end)] {
-                if start == first {
-                    place = found;
+            for at in (start..end).step_by(EIGHT) {
+                let mut squared = zero;
+                let mut components = [zero; 3];
+                for axis in 0..V::DIM {
+                    let x = machine.load(eight(&points.0[axis], at as usize));
+                    let outside = (low[axis] - x).max(x - high[axis]).max(zero);
+                    squared += outside * outside;
+                    components[axis] = x;
                 }
-                for at in (start..end).step_by(EIGHT) {
-                    let mut squared = zero;
-                    let mut components = [zero; 3];
-                    for axis in 0..V::DIM {
-                        let x = machine.load(eight(&points.0[axis], at as usize));
-                        let outside = (low[axis] - x).max(x - high[axis]).max(zero);
-                        squared += outside * outside;
-                        components[axis] = x;
-                    }
-                    // What follows the row is of another.
-                    let row = 0xff >> (EIGHT as u32).saturating_sub(end - at);
-                    let mask = squared.less(reach_squared) & row;
-                    let end = found + EIGHT;
-                    listed[found..end].copy_from_slice(&packed(mask).map(|lane| at + lane));
-                    for axis in 0..V::DIM {
-                        let packed = machine.pack(components[axis], mask);
-                        candidates[axis][found..end].copy_from_slice(&packed);
-                    }
-                    found += mask.count_ones() as usize;
+                // What follows the row is of another.
+                let row = 0xff >> (EIGHT as u32).saturating_sub(end - at);
+                let mask = squared.less(reach_squared) & row;
+                let end = found + EIGHT;
+                listed[found..end].copy_from_slice(&packed(mask).map(|lane| at + lane));
+                for axis in 0..V::DIM {
+                    let packed = machine.pack(components[axis], mask);
+                    candidates[axis][found..end].copy_from_slice(&packed);
                 }
+                found += mask.count_ones() as usize;
             }
         }
         self.groups = found.div_ceil(EIGHT);
-        let padding = found..self.groups * EIGHT;
         let nobody = V::from_array([-FAR.copysign(extent.low.to_array()[0]), 0.0, 0.0]).to_array();
         for axis in 0..V::DIM {
-            self.components[axis][padding.clone()].fill(nobody[axis]);
+            candidates[axis][found..found + EIGHT].fill(nobody[axis]);
         }
-        place
     }
 
     /// Bytes of all buffers.
     pub(crate) fn bytes(&self) -> usize {
-        let numbers = self.components.iter().chain(&self.offsets).map(Vec::capacity);
+        let numbers = self.components.iter().map(Vec::capacity);
         4 * (numbers.sum::<usize>() + self.indices.capacity())
     }
+}
 
-    /// Finds the neighbours of the particle at `x`, which is itself the candidate
-    /// `own`. Writes their indices, and any behind them, to `listed`; leaves the
-    /// offsets from them, and far ones behind. Returns how many there are.
-    #[inline(always)]
-    fn search<M: Machine, V: Vector>(
-        &mut self,
-        machine: M,
-        x: V,
-        own: usize,
-        around: &Surroundings<V>,
-        listed: &mut [u32],
-    ) -> usize {
-        let room = listed.len();
-        let x = x.to_array().map(|component| machine.splat(component));
-        let reach_squared = machine.splat(around.reach_squared());
-        let zero = machine.splat(0.0);
-        let [xs, ys, zs] = self.components.each_ref().map(|axis| groups(axis));
-        let zs = if V::DIM == 3 { zs } else { ys };
-        let mut offsets = self.offsets.each_mut().map(Vec::as_mut_slice);
-        for offsets in &mut offsets[..V::DIM] {
-            *offsets = &mut core::mem::take(offsets)[..room];
-        }
-        let mut count = 0;
-        let candidates = groups(&self.indices).iter().zip(xs).zip(ys).zip(zs);
-        for (group, (((indices, xs), ys), zs)) in candidates.take(self.groups).enumerate() {
-            let places = [xs, ys, zs];
-            let mut vectors = [zero; 3];
-            let mut squared = zero;
-            for axis in 0..V::DIM {
-                vectors[axis] = x[axis] - machine.load(places[axis]);
-                squared += vectors[axis] * vectors[axis];
-            }
-            let itself = if own / EIGHT == group { 1 << (own % EIGHT) } else { 0 };
-            let mask = squared.less(reach_squared) & !itself;
-            let end = count + EIGHT;
-            listed[count..end].copy_from_slice(&machine.pack_indices(indices, mask));
-            for axis in 0..V::DIM {
-                offsets[axis][count..end].copy_from_slice(&machine.pack(vectors[axis], mask));
-            }
-            count += mask.count_ones() as usize;
-        }
-        for offsets in &mut offsets[..V::DIM] {
-            offsets[count..count + EIGHT].fill(FAR);
-        }
-        count
-    }
+/// Finds and evaluates the neighbours of particles of one cell, which are among the
+/// candidates. Appends them to the lists, in whole pairs.
+///
+/// Every candidate is evaluated, far ones for nothing: a loop over as many groups for all
+/// particles of a cell is foreseen by the machine, other than one over the neighbours of each.
+///
+/// `MIXED` if the rest densities differ.
+pub(crate) struct Visit<'a, 'b, V: Vector, const MIXED: bool> {
+    pub(crate) neighborhood: &'a Neighborhood,
+    pub(crate) first: usize,
+    pub(crate) around: &'a Surroundings<'b, V>,
+    pub(crate) lists: &'a mut Lists<V>,
+    pub(crate) entries: &'a mut [Entry],
+    /// Of the diagonals the part that the gradients themselves make up.
+    pub(crate) results: Results<'a, V>,
+}
 
-    /// Finds and evaluates the neighbours of the particle `i`, which is the
-    /// candidate `own`. Appends them to the lists, in whole pairs.
-    ///
-    /// `MIXED` if the rest densities differ.
+impl<V: Vector, const MIXED: bool> Task for Visit<'_, '_, V, MIXED> {
     #[inline(always)]
-    pub(crate) fn visit<M: Machine, V: Vector, const MIXED: bool>(
-        &mut self,
-        machine: M,
-        kernel: &WideKernel<M>,
-        i: usize,
-        own: usize,
-        around: &Surroundings<V>,
-        lists: &mut Lists<V>,
-    ) -> Sums<V> {
-        let room = (self.groups + 1) * EIGHT;
-        lists.reserve(room);
-        let start = lists.used;
-        let listed = &mut lists.indices[start..start + room];
-        let count = self.search::<M, V>(machine, around.positions[i], own, around, listed);
+    fn run<M: Machine>(self, machine: M) {
+        let Self { neighborhood, first, around, lists, entries, results } = self;
+        let kernel = around.kernel.times(around.volume).wide(machine);
         let support = around.kernel.support_radius();
         let close_squared = machine.splat(CLOSE * support * support);
+        let reach_squared = machine.splat(around.reach_squared());
         let zero = machine.splat(0.0);
-        let (mut weight, mut squares) = (zero, zero);
-        let mut gradient = [zero; 3];
-        let mut close = 0;
-        let [xs, ys, zs] = self.offsets.each_ref().map(|axis| groups(axis));
+        let [xs, ys, zs] = neighborhood.components.each_ref().map(|axis| groups(axis));
         // The plane has no third component to walk along with.
         let zs = if V::DIM == 3 { zs } else { ys };
-        let weights = lists.weights[start..start + room].as_chunks_mut().0.iter_mut();
-        let numbers = start * V::NUMBERS..(start + room) * V::NUMBERS;
-        let numbers = lists.numbers[numbers].chunks_exact_mut(EIGHT * V::NUMBERS);
-        let listed = groups(listed).iter().zip(weights).zip(numbers);
-        let offsets = xs.iter().zip(ys).zip(zs);
-        for (((xs, ys), zs), ((listed, kept), numbers)) in
-            offsets.zip(listed).take(count.div_ceil(EIGHT))
-        {
-            let mut vectors = [xs, ys, zs].map(|axis| machine.load(axis));
-            let mut squared = zero;
-            for vector in &vectors[..V::DIM] {
-                squared += *vector * *vector;
+        let candidates = groups(&neighborhood.indices).iter().zip(xs).zip(ys).zip(zs);
+        let candidates = candidates.take(neighborhood.groups);
+        let room = (neighborhood.groups + 1) * EIGHT;
+        let Results { densities, gradient_sums, diagonals, counts } = results;
+        let results = densities.iter_mut().zip(gradient_sums).zip(diagonals).zip(counts);
+        for (local, (results, entry)) in results.zip(entries).enumerate() {
+            let i = first + local;
+            lists.reserve(room);
+            let start = lists.used;
+            let listed = &mut lists.indices[start..start + room];
+            let weights = &mut lists.weights[start..start + room];
+            let numbers = &mut lists.numbers[start * V::NUMBERS..(start + room) * V::NUMBERS];
+            let x = around.positions[i].to_array().map(|component| machine.splat(component));
+            let (mut weight, mut squares) = (zero, zero);
+            let mut gradient = [zero; 3];
+            let mut nearest = reach_squared;
+            let mut count = 0;
+            for (((indices, xs), ys), zs) in candidates.clone() {
+                let places = [xs, ys, zs];
+                let mut vectors = [zero; 3];
+                let mut squared = zero;
+                for axis in 0..V::DIM {
+                    vectors[axis] = x[axis] - machine.load(places[axis]);
+                    squared += vectors[axis] * vectors[axis];
+                }
+                // What is beyond the kernel's reach adds nothing, and the particle itself W alone.
+                let [values, slopes, factors] = kernel.evaluate(squared);
+                weight += values;
+                let mut square = slopes * slopes;
+                if MIXED {
+                    // Behind the last candidate is any index, and nothing to be added.
+                    let lightness = |j: u32| around.lightness.get(j as usize).copied();
+                    let lightness = indices.map(|j| lightness(j).unwrap_or(0.0));
+                    square = square * machine.load(&lightness);
+                }
+                squares += square;
+                for axis in 0..V::DIM {
+                    vectors[axis] = vectors[axis] * factors;
+                    gradient[axis] += vectors[axis];
+                }
+                let others = machine.except(squared, indices, i as u32);
+                nearest = others.min(nearest);
+                let mask = others.less(reach_squared);
+                listed[count..][..EIGHT].copy_from_slice(&machine.pack_indices(indices, mask));
+                weights[count..][..EIGHT].copy_from_slice(&machine.pack(values, mask));
+                let numbers = &mut numbers[count * V::NUMBERS..][..EIGHT * V::NUMBERS];
+                V::keep_all(machine, vectors, factors, mask, numbers);
+                count += mask.count_ones() as usize;
             }
-            close |= squared.less(close_squared);
-            let [values, slopes, factors] = kernel.evaluate(squared);
-            weight += values;
-            let mut square = slopes * slopes;
-            if MIXED {
-                // Behind the last neighbour is any index, and nothing to be added.
-                let lightness = |j: u32| around.lightness.get(j as usize).copied().unwrap_or(0.0);
-                square = square * machine.load(&listed.map(lightness));
+            lists.used = start + count;
+            lists.pad(i);
+            let [weight, squares, x, y] = machine.sums([weight, squares, gradient[0], gradient[1]]);
+            let [z, ..] = if V::DIM == 3 { machine.sums([gradient[2]; 4]) } else { [0.0; 4] };
+            let mut gradient = V::from_array([x, y, z]);
+            let mut squares = squares * if MIXED { 1.0 } else { around.lightness[i] };
+            if nearest.less(close_squared) != 0 {
+                (gradient, squares) = part_coincident(i, start, count, around, lists);
             }
-            squares += square;
-            for axis in 0..V::DIM {
-                vectors[axis] = vectors[axis] * factors;
-                gradient[axis] += vectors[axis];
-            }
-            *kept = machine.store(values);
-            V::keep_all(machine, vectors, factors, numbers);
+            let (((density, gradient_sum), diagonal), found) = results;
+            (*density, *gradient_sum, *diagonal) = (weight, gradient, squares);
+            *found = count as u32;
+            *entry = Entry { start: start as u32, count: count as u32 };
         }
-        lists.used = start + count;
-        lists.pad(i);
-        let mut gradient = V::from_array(gradient.map(Eight::sum));
-        let mut squares = squares.sum() * if MIXED { 1.0 } else { around.lightness[i] };
-        if close != 0 {
-            (gradient, squares) = part_coincident(i, start, count, around, lists);
-        }
-        Sums { count: count as u32, weight: weight.sum(), gradient, squares }
     }
+}
+
+/// What follows from the positions of some particles.
+pub(crate) struct Results<'a, V> {
+    /// Density over rest density.
+    pub(crate) densities: &'a mut [f32],
+    /// G: the sum of V grad W over all neighbours, boundary included, in 1/m.
+    pub(crate) gradient_sums: &'a mut [V],
+    /// D: |G|²/rho0 plus the sum of |V0 grad W|²/rho0 over fluid neighbours.
+    pub(crate) diagonals: &'a mut [f32],
+    /// Number of neighbours, boundary included.
+    pub(crate) counts: &'a mut [u32],
+}
+
+impl<V> Results<'_, V> {
+    /// Those of a range of the particles.
+    pub(crate) fn of(&mut self, range: Range<usize>) -> Results<'_, V> {
+        Results {
+            densities: &mut self.densities[range.clone()],
+            gradient_sums: &mut self.gradient_sums[range.clone()],
+            diagonals: &mut self.diagonals[range.clone()],
+            counts: &mut self.counts[range],
+        }
+    }
+}
+
+/// Where a particle's list is, and what is in it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Entry {
+    /// Where the list starts.
+    pub(crate) start: u32,
+    /// Neighbours, without padding.
+    pub(crate) count: u32,
 }
 
 /// The neighbour lists of a chunk of particles, as they grow.
@@ -353,6 +336,7 @@ impl<V: Vector> Lists<V> {
     }
 
     /// Appends a neighbour.
+    #[inline(always)]
     pub(crate) fn push(&mut self, index: u32, weight: f32, gradient: V, factor: f32) {
         self.reserve(1);
         let at = self.used;
@@ -361,12 +345,13 @@ impl<V: Vector> Lists<V> {
         self.used += 1;
     }
 
-    /// Fills the list of particle `i` up to whole pairs with the particle itself.
+    /// Fills the list of particle `i`, the last one, up to whole pairs with the particle itself.
     #[inline(always)]
     pub(crate) fn pad(&mut self, i: usize) {
-        if !self.used.is_multiple_of(WIDTH) {
-            self.push(i as u32, 0.0, V::ZERO, 0.0);
-        }
+        let end = self.used.next_multiple_of(WIDTH);
+        // Whether or not there is a place left: which lists are odd is not foreseen.
+        self.push(i as u32, 0.0, V::ZERO, 0.0);
+        self.used = end;
     }
 
     #[inline(always)]

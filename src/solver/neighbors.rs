@@ -3,9 +3,13 @@
 mod lists;
 mod wrapped;
 
-use super::grid::Rows;
+use core::ops::Range;
+
+use super::grid::{Rows, Walk};
 use super::listed::Bounds;
-use super::neighborhood::{Extent, Lists, Neighborhood, Points, Surroundings};
+use super::neighborhood::{
+    Entry, Extent, Lists, Neighborhood, Points, Results, Surroundings, Visit,
+};
 use super::parallel::{CHUNK, Threads, chunks, chunks_mut, for_each_chunk, numbers};
 use super::vector::Vector;
 use super::wide::{self, Machine, Task};
@@ -34,15 +38,6 @@ pub(crate) struct NeighborChunk<V: Vector> {
     neighborhood: Neighborhood,
     /// Boundary samples within reach of the particles of the present cell.
     walls: Vec<u32>,
-}
-
-/// Where a particle's list is, and what is in it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Entry {
-    /// Where the list starts.
-    start: u32,
-    /// Neighbours, without padding.
-    count: u32,
 }
 
 impl<V: Vector> NeighborChunk<V> {
@@ -84,71 +79,74 @@ impl<V: Vector> NeighborChunk<V> {
         first: usize,
         points: &Points,
         around: &Surroundings<V>,
+        mut results: Results<V>,
+    ) {
+        let Surroundings { positions, grid, boundary, lightness, .. } = *around;
+        self.clear();
+        let end = first + results.densities.len();
+        self.entries.resize(end - first, Entry::default());
+        let (mut fluid_rows, mut boundary_rows) = (Walk::new(grid), Walk::new(boundary.grid()));
+        let mut i = first;
+        while i < end {
+            let own = i..grid.points_of(grid.cell_of(i)).end.min(end);
+            i = own.end;
+            let x = positions[own.start];
+            let extent = Extent::of(&positions[own.clone()]);
+            self.neighborhood.collect::<M, V>(machine, points, fluid_rows.to(x), &extent, around);
+            let local = own.start - first..own.end - first;
+            machine.run(Visit::<V, MIXED> {
+                neighborhood: &self.neighborhood,
+                first: own.start,
+                around,
+                lists: &mut self.fluid,
+                entries: &mut self.entries[local.clone()],
+                results: results.of(local.clone()),
+            });
+            let rows = boundary_rows.to(x);
+            if rows.count() > 0 {
+                self.add_walls(own, rows, &extent, around, results.of(local));
+            } else {
+                let ends = self.boundary_ends.len() + local.len();
+                self.boundary_ends.resize(ends, self.boundary.len() as u32);
+            }
+        }
+        let sums = results.gradient_sums.iter().zip(&lightness[first..end]);
+        for (diagonal, (sum, lightness)) in results.diagonals.iter_mut().zip(sums) {
+            *diagonal += sum.length_squared() * lightness;
+        }
+    }
+
+    /// Finds the samples in the rows around a cell that are neighbours of its particles
+    /// `own`, and adds what they make up of the results.
+    fn add_walls(
+        &mut self,
+        own: Range<usize>,
+        rows: &Rows,
+        extent: &Extent<V>,
+        around: &Surroundings<V>,
         results: Results<V>,
     ) {
-        let Surroundings { positions, grid, boundary, volume, .. } = *around;
-        self.clear();
-        // Taken out of what lies beside another thread's chunk in memory.
-        let mut fluid = core::mem::take(&mut self.fluid);
-        let mut neighborhood = core::mem::take(&mut self.neighborhood);
-        // Copies, which no write to the lists can change.
-        let kernel = around.kernel.times(volume);
-        let wide = kernel.wide(machine);
-        let (mut fluid_rows, mut boundary_rows) = (Rows::default(), Rows::default());
-        // Place of the particle among the candidates.
-        let mut own = 0;
-        let mut cell = usize::MAX;
-        for local in 0..results.densities.len() {
-            let i = first + local;
-            let x = positions[i];
-            if grid.cell_of(i) != cell {
-                cell = grid.cell_of(i);
-                grid.rows(x, &mut fluid_rows);
-                boundary.grid().rows(x, &mut boundary_rows);
-                let rest = i..grid.points_of(cell).end;
-                let extent = Extent::of(&positions[rest.clone()]);
-                self.walls.clear();
-                self.walls.extend(boundary_rows.points().map(|k| k as u32).filter(|&k| {
-                    let sample = boundary.positions()[k as usize];
-                    extent.distance_squared(sample) < around.reach_squared()
-                }));
-                own = neighborhood.collect::<M, V>(
-                    machine,
-                    points,
-                    &fluid_rows,
-                    &rest,
-                    &extent,
-                    around,
-                );
-            }
-            let start = fluid.used;
-            let sums =
-                neighborhood.visit::<M, V, MIXED>(machine, &wide, i, own, around, &mut fluid);
-            own += 1;
-
-            let mut density = kernel.center() + sums.weight;
-            let mut gradient_sum = sums.gradient;
-            let walls = self.boundary.len();
+        let Surroundings { positions, places, boundary, kernel, .. } = *around;
+        self.walls.clear();
+        self.walls.extend(rows.points().map(|k| k as u32).filter(|&k| {
+            let sample = boundary.positions()[k as usize];
+            extent.distance_squared(sample) < around.reach_squared()
+        }));
+        for (local, i) in own.enumerate() {
+            let before = self.boundary.len();
             for &k in &self.walls {
-                let offset = x - boundary.positions()[k as usize];
+                let offset = positions[i] - boundary.positions()[k as usize];
                 if offset.length_squared() < around.reach_squared() {
                     self.boundary.push(k);
                     let volume = boundary.volumes()[k as usize];
-                    density += volume * around.kernel.value(offset.length_squared());
-                    let other = u32::MAX - k;
-                    let gradient = around.kernel.pair_gradient(offset, around.places[i], other);
-                    gradient_sum += gradient * volume;
+                    results.densities[local] += volume * kernel.value(offset.length_squared());
+                    let gradient = kernel.pair_gradient(offset, places[i], u32::MAX - k);
+                    results.gradient_sums[local] += gradient * volume;
                 }
             }
-            // The rows are in the order of the points, and so is what is found in them.
-            self.close(start, sums.count);
-            results.densities[local] = density;
-            results.gradient_sums[local] = gradient_sum;
-            results.diagonals[local] =
-                gradient_sum.length_squared() * around.lightness[i] + sums.squares;
-            results.counts[local] = sums.count + (self.boundary.len() - walls) as u32;
+            results.counts[local] += (self.boundary.len() - before) as u32;
+            self.boundary_ends.push(self.boundary.len() as u32);
         }
-        (self.fluid, self.neighborhood) = (fluid, neighborhood);
     }
 }
 
@@ -171,18 +169,6 @@ impl<V: Vector> Task for Search<'_, '_, V> {
             chunk.find::<M, false>(machine, first, points, around, results);
         }
     }
-}
-
-/// What follows from the positions of the particles of a chunk.
-pub(crate) struct Results<'a, V> {
-    /// Density over rest density.
-    pub(crate) densities: &'a mut [f32],
-    /// G: the sum of V grad W over all neighbours, boundary included, in 1/m.
-    pub(crate) gradient_sums: &'a mut [V],
-    /// D: |G|²/rho0 plus the sum of |V0 grad W|²/rho0 over fluid neighbours.
-    pub(crate) diagonals: &'a mut [f32],
-    /// Number of neighbours, boundary included.
-    pub(crate) counts: &'a mut [u32],
 }
 
 /// Neighbour lists of all particles of a world.

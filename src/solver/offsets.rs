@@ -92,8 +92,14 @@ impl Lanes for Vec3 {
     }
 
     #[inline(always)]
-    fn keep_all<M: Machine>(machine: M, _: [M::Eight; 3], factors: M::Eight, numbers: &mut [f32]) {
-        numbers.copy_from_slice(&machine.store(factors));
+    fn keep_all<M: Machine>(
+        machine: M,
+        _: [M::Eight; 3],
+        factors: M::Eight,
+        mask: u32,
+        numbers: &mut [f32],
+    ) {
+        numbers.copy_from_slice(&machine.pack(factors, mask));
     }
 
     #[inline(always)]

@@ -80,6 +80,12 @@ pub trait Machine: Copy {
 
     /// The numbers of both groups by turns.
     fn interleave(self, a: Self::Eight, b: Self::Eight) -> [f32; 2 * EIGHT];
+
+    /// The numbers, none (NaN) in the place of those whose index is `own`.
+    fn except(self, values: Self::Eight, indices: &[u32; EIGHT], own: u32) -> Self::Eight;
+
+    /// The sums of four groups each.
+    fn sums(self, groups: [Self::Eight; 4]) -> [f32; 4];
 }
 
 /// Eight numbers.
@@ -98,18 +104,11 @@ pub trait Eight:
     /// The larger of two numbers each, the second one if either is none.
     fn max(self, other: Self) -> Self;
 
+    /// The smaller of two numbers each, the second one if either is none.
+    fn min(self, other: Self) -> Self;
+
     /// Mask of those that are less than others.
     fn less(self, other: Self) -> u32;
-
-    /// The first and the last four.
-    fn halves(self) -> [Vec4; 2];
-
-    /// The sum of all.
-    #[inline(always)]
-    fn sum(self) -> f32 {
-        let [low, high] = self.halves();
-        (low + high).element_sum()
-    }
 }
 
 /// What every machine has.
@@ -159,6 +158,24 @@ impl Machine for Plain {
     fn interleave(self, a: Halves, b: Halves) -> [f32; 2 * EIGHT] {
         let (a, b) = (self.store(a), self.store(b));
         core::array::from_fn(|at| if at.is_multiple_of(2) { a[at / 2] } else { b[at / 2] })
+    }
+
+    #[inline(always)]
+    fn except(self, values: Halves, indices: &[u32; EIGHT], own: u32) -> Halves {
+        let mut values = self.store(values);
+        for (value, &index) in values.iter_mut().zip(indices) {
+            *value = if index == own { f32::NAN } else { *value };
+        }
+        self.load(&values)
+    }
+
+    #[inline(always)]
+    fn sums(self, groups: [Halves; 4]) -> [f32; 4] {
+        // In the order of the horizontal additions that other machines have.
+        groups.map(|group| {
+            let [a, b, c, d, e, f, g, h] = self.store(group);
+            ((a + b) + (c + d)) + ((e + f) + (g + h))
+        })
     }
 }
 
@@ -221,14 +238,17 @@ impl Eight for Halves {
     }
 
     #[inline(always)]
-    fn less(self, other: Self) -> u32 {
-        let (Self([a, b]), Self([c, d])) = (self, other);
-        a.cmplt(c).bitmask() | b.cmplt(d).bitmask() << 4
+    fn min(self, other: Self) -> Self {
+        self.with(other, |a, b| {
+            let (a, b) = (a.to_array(), b.to_array());
+            Vec4::from_array(core::array::from_fn(|k| if a[k] < b[k] { a[k] } else { b[k] }))
+        })
     }
 
     #[inline(always)]
-    fn halves(self) -> [Vec4; 2] {
-        self.0
+    fn less(self, other: Self) -> u32 {
+        let (Self([a, b]), Self([c, d])) = (self, other);
+        a.cmplt(c).bitmask() | b.cmplt(d).bitmask() << 4
     }
 }
 
@@ -267,7 +287,8 @@ mod avx2 {
     impl Machine for Avx2 {
         type Eight = Register;
 
-        #[inline]
+        // Inlined in another, a task would have to share the registers with it.
+        #[inline(never)]
         fn run(self, task: impl Task) {
             // SAFETY: there is an `Avx2`.
             unsafe { run(self, task) }
@@ -315,6 +336,28 @@ mod avx2 {
                     _mm256_permute2f128_ps::<0x20>(low, high),
                     _mm256_permute2f128_ps::<0x31>(low, high),
                 ])
+            }
+        }
+
+        #[inline(always)]
+        fn except(self, values: Register, indices: &[u32; EIGHT], own: u32) -> Register {
+            // SAFETY: there is an `Avx2`, and eight numbers are read.
+            Register(unsafe {
+                let indices = _mm256_loadu_si256(indices.as_ptr().cast());
+                let same = _mm256_cmpeq_epi32(indices, _mm256_set1_epi32(own as i32));
+                // All bits are no number.
+                _mm256_or_ps(values.0, _mm256_castsi256_ps(same))
+            })
+        }
+
+        #[inline(always)]
+        fn sums(self, [a, b, c, d]: [Register; 4]) -> [f32; 4] {
+            // SAFETY: there is an `Avx2`; both types are four numbers.
+            unsafe {
+                let (low, high) = (_mm256_hadd_ps(a.0, b.0), _mm256_hadd_ps(c.0, d.0));
+                let both = _mm256_hadd_ps(low, high);
+                let (low, high) = (_mm256_castps256_ps128(both), _mm256_extractf128_ps::<1>(both));
+                transmute(_mm_add_ps(low, high))
             }
         }
     }
@@ -386,16 +429,15 @@ mod avx2 {
         }
 
         #[inline(always)]
-        fn less(self, other: Self) -> u32 {
+        fn min(self, other: Self) -> Self {
             // SAFETY: there is an `Avx2`.
-            unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, other.0)) as u32 }
+            Self(unsafe { _mm256_min_ps(self.0, other.0) })
         }
 
         #[inline(always)]
-        fn halves(self) -> [Vec4; 2] {
-            // SAFETY: both types are eight numbers.
-            let values: [[f32; 4]; 2] = unsafe { transmute(self.0) };
-            values.map(Vec4::from_array)
+        fn less(self, other: Self) -> u32 {
+            // SAFETY: there is an `Avx2`.
+            unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, other.0)) as u32 }
         }
     }
 }
@@ -407,16 +449,17 @@ mod tests {
     /// Everything a machine computes from two groups.
     fn results<M: Machine>(machine: M, a: &[f32; 8], b: &[f32; 8], mask: u32) -> Vec<u32> {
         let (x, y) = (machine.load(a), machine.load(b));
-        let groups = [x + y, x - y, x * y, x / y, x.sqrt(), x.max(y), machine.splat(a[3])];
-        let mut bits: Vec<u32> = groups
-            .iter()
-            .flat_map(|group| group.halves())
-            .flat_map(|half| half.to_array().map(f32::to_bits))
-            .collect();
-        bits.extend([x.less(y), x.sum().to_bits()]);
+        let indices = a.map(f32::to_bits);
+        let hidden = machine.except(x, &indices, indices[mask as usize % EIGHT]);
+        let groups = [x + y, x - y, x * y, x / y, x.sqrt(), x.max(y), x.min(y), hidden.min(y)];
+        let groups = groups.iter().chain([&hidden]);
+        let mut bits: Vec<u32> =
+            groups.flat_map(|&group| machine.store(group).map(f32::to_bits)).collect();
+        bits.extend([x.less(y), hidden.less(y), machine.splat(a[3]).less(y)]);
+        bits.extend(machine.sums([x, y, x + y, x * y]).map(f32::to_bits));
         let count = mask.count_ones() as usize;
         bits.extend(machine.pack(x, mask)[..count].iter().map(|value| value.to_bits()));
-        bits.extend(&machine.pack_indices(&a.map(f32::to_bits), mask)[..count]);
+        bits.extend(&machine.pack_indices(&indices, mask)[..count]);
         bits.extend(machine.interleave(x, y).map(f32::to_bits));
         bits.extend(machine.store(y).map(f32::to_bits));
         bits

@@ -2,9 +2,10 @@
 
 use core::ops::Range;
 
-use super::{Entry, NeighborChunk};
+use super::NeighborChunk;
 use crate::solver::lanes::{Apart, WIDTH};
 use crate::solver::listed::{Bounds, Listed};
+use crate::solver::neighborhood::Entry;
 use crate::solver::parallel::{CHUNK, Split};
 use crate::solver::vector::Vector;
 

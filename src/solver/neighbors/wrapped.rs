@@ -1,11 +1,11 @@
 //! The search in a world with periodic borders: plain loops, in which a
 //! particle beside a border also looks behind the other one.
 
-use super::{NeighborChunk, NeighborLists, Results};
+use super::{NeighborChunk, NeighborLists};
 use crate::solver::grid::Rows;
 use crate::solver::lanes::Apart;
 use crate::solver::listed::Bounds;
-use crate::solver::neighborhood::Surroundings;
+use crate::solver::neighborhood::{Results, Surroundings};
 use crate::solver::parallel::Threads;
 use crate::solver::periodic::Periodic;
 use crate::solver::vector::Vector;

@@ -7,8 +7,8 @@ use super::{
     FluidWorld, dfsph, implicit_viscosity, mixed, surface_tension, viscosity, vorticity, wcsph,
 };
 use crate::solver::error::FluidError;
-use crate::solver::neighborhood::Surroundings;
-use crate::solver::neighbors::{CELL_FACTOR, Results};
+use crate::solver::neighborhood::{Results, Surroundings};
+use crate::solver::neighbors::CELL_FACTOR;
 use crate::solver::parallel::Threads;
 use crate::solver::settings::FluidMethod;
 use crate::solver::stats::{Stage, StepStats};
