@@ -4,6 +4,7 @@
 //! time depends on how far the points are spread (the compact grid of Ihmsen
 //! et al. 2011 without its hash).
 
+use super::listed::Bounds;
 use super::parallel::{CHUNK, Threads, chunks, chunks_mut, for_each_chunk, numbers};
 use super::vector::Vector;
 
@@ -463,6 +464,13 @@ impl Rows {
     #[inline(always)]
     pub fn points(&self) -> impl Iterator<Item = usize> + '_ {
         self.ranges[..self.len].iter().flat_map(|&(start, end)| start as usize..end as usize)
+    }
+
+    /// Bounds of the points in all rows and another one.
+    #[inline(always)]
+    pub(crate) fn bounds(&self, point: u32) -> Bounds {
+        let occupied = self.ranges().iter().filter(|(start, end)| start < end);
+        occupied.fold(Bounds::of(point), |bounds, &(start, end)| bounds.with(start).with(end - 1))
     }
 
     /// Number of points in all rows.

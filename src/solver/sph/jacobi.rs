@@ -21,9 +21,9 @@ impl<V: Vector> System<'_, V> {
             let parts = (numbers(), chunks_mut(kappa), &mut partial[..], self.neighbors.chunks());
             for_each_chunk(self.threads, parts, |(index, kappa, partial, chunk)| {
                 let mut excess = 0.0f64;
-                for (local, kappa) in kappa.iter_mut().enumerate() {
+                for (local, (kappa, list)) in kappa.iter_mut().zip(chunk.all()).enumerate() {
                     let i = index * CHUNK + local;
-                    let rate = rate(chunk.bundles(local), gradient_sums[i], accelerations, i, 0);
+                    let rate = rate(list, gradient_sums[i], accelerations, i, 0);
                     let residual = source[i] - dt * rate;
                     let changed = (*kappa - relaxation * residual * step[i]).max(floor);
                     *kappa = if step[i] == 0.0 { 0.0 } else { changed };

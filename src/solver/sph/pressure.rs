@@ -305,9 +305,9 @@ impl<V: Vector> System<'_, V> {
             self.neighbors.chunks(),
         );
         for_each_chunk(self.threads, parts, |(index, sources, kappa, step, chunk)| {
-            for local in 0..sources.len() {
+            for (local, list) in chunk.all().enumerate() {
                 let i = index * CHUNK + local;
-                let rate = rate(chunk.bundles(local), gradient_sums[i], vectors, i, 0);
+                let rate = rate(list, gradient_sums[i], vectors, i, 0);
                 sources[local] = source(densities[i], rate);
                 let squared = densities[i] * densities[i];
                 let smallest = SMALLEST_DIAGONAL * lightness[i] * squared;
@@ -339,9 +339,10 @@ impl<V: Vector> System<'_, V> {
         let pressures = &*kappa;
         let parts = (numbers(), chunks_mut(vectors), self.neighbors.chunks());
         for_each_chunk(self.threads, parts, |(index, accelerations, chunk)| {
-            for (local, acceleration) in accelerations.iter_mut().enumerate() {
+            for (local, (acceleration, list)) in
+                accelerations.iter_mut().zip(chunk.all()).enumerate()
+            {
                 let i = index * CHUNK + local;
-                let list = chunk.bundles(local);
                 let sum =
                     gradient_sums[i] * pressures[i] + V::sum_scaled(list.gradients, pressures);
                 *acceleration = (sum * -lightness[i]).widen();

@@ -30,10 +30,9 @@ pub(super) fn accelerations<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
     let (body_of, bodies) = (&particles.bodies, &*bodies);
     let parts = (numbers(), chunks_mut(&mut particles.accelerations), neighbors.chunks());
     for_each_chunk(threads, parts, |(index, accelerations, chunk)| {
-        for (local, acceleration) in accelerations.iter_mut().enumerate() {
+        for (local, (acceleration, list)) in accelerations.iter_mut().zip(chunk.all()).enumerate() {
             let i = index * CHUNK + local;
             let viscosity = bodies[body_of[i] as usize].material.viscosity;
-            let list = chunk.bundles(local);
             let sum = V::sum_difference(
                 list.weights,
                 list.neighbors,
