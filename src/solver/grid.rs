@@ -18,6 +18,10 @@ const fn coordinate_limit(dim: usize) -> f64 {
 /// two or three colors of their layers do not depend on particles far away.
 const ALIGNMENT: i64 = 12;
 
+/// 1.5 * 2^52: what is added to it is rounded to a whole number, which is that of
+/// the last bits.
+const WHOLE: f64 = 6_755_399_441_055_744.0;
+
 /// The slowest axis of the order.
 const SLOW: usize = 0;
 
@@ -275,8 +279,10 @@ impl CellGrid {
         for axis in 0..V::DIM {
             let scaled =
                 (f64::from(components[axis]) * self.inverse_cell_size).clamp(-limit, limit);
-            let truncated = scaled as i64;
-            let floor = truncated - i64::from(scaled < truncated as f64);
+            // A conversion would first see whether it can be done.
+            let shifted = scaled + WHOLE;
+            let nearest = shifted.to_bits() as i64 - WHOLE.to_bits() as i64;
+            let floor = nearest - i64::from(scaled < shifted - WHOLE);
             cell[axis] = floor - self.origin[axis];
         }
         cell

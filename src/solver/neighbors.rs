@@ -1,6 +1,7 @@
 //! Which particles and boundary samples lie within the support radius of each particle.
 
 mod lists;
+pub(crate) mod sums;
 mod wrapped;
 
 use core::ops::Range;
