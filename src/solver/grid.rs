@@ -4,6 +4,7 @@
 //! time depends on how far the points are spread (the compact grid of Ihmsen
 //! et al. 2011 without its hash).
 
+use super::listed::Bounds;
 use super::parallel::{CHUNK, Threads, chunks, chunks_mut, for_each_chunk, numbers};
 use super::vector::Vector;
 
@@ -16,6 +17,10 @@ const fn coordinate_limit(dim: usize) -> f64 {
 /// The origin is a multiple of this many cells, so that blocks of cells and the
 /// two or three colors of their layers do not depend on particles far away.
 const ALIGNMENT: i64 = 12;
+
+/// 1.5 * 2^52: what is added to it is rounded to a whole number, which is that of
+/// the last bits.
+const WHOLE: f64 = 6_755_399_441_055_744.0;
 
 /// The slowest axis of the order.
 const SLOW: usize = 0;
@@ -274,8 +279,10 @@ impl CellGrid {
         for axis in 0..V::DIM {
             let scaled =
                 (f64::from(components[axis]) * self.inverse_cell_size).clamp(-limit, limit);
-            let truncated = scaled as i64;
-            let floor = truncated - i64::from(scaled < truncated as f64);
+            // A conversion would first see whether it can be done.
+            let shifted = scaled + WHOLE;
+            let nearest = shifted.to_bits() as i64 - WHOLE.to_bits() as i64;
+            let floor = nearest - i64::from(scaled < shifted - WHOLE);
             cell[axis] = floor - self.origin[axis];
         }
         cell
@@ -463,6 +470,13 @@ impl Rows {
     #[inline(always)]
     pub fn points(&self) -> impl Iterator<Item = usize> + '_ {
         self.ranges[..self.len].iter().flat_map(|&(start, end)| start as usize..end as usize)
+    }
+
+    /// Bounds of the points in all rows and another one.
+    #[inline(always)]
+    pub(crate) fn bounds(&self, point: u32) -> Bounds {
+        let occupied = self.ranges().iter().filter(|(start, end)| start < end);
+        occupied.fold(Bounds::of(point), |bounds, &(start, end)| bounds.with(start).with(end - 1))
     }
 
     /// Number of points in all rows.

@@ -8,6 +8,7 @@
 use bevy_math::{Vec2, Vec4};
 
 use super::listed::{Listed, Values};
+use super::parallel::Threads;
 use super::wide::Machine;
 
 /// How the hot loops hold vectors and lists. Implemented with [`Vector`](super::vector::Vector).
@@ -39,6 +40,13 @@ pub trait Lanes: Sized {
 
     /// The vector as a wide one.
     fn widen(self) -> Self::Wide;
+
+    /// The vectors as wide ones, in `room` unless they are that already.
+    fn widen_all<'a>(
+        vectors: &'a [Self],
+        room: &'a mut Vec<Self::Wide>,
+        threads: Threads,
+    ) -> &'a [Self::Wide];
 
     /// The vector that [`Lanes::widen`] was given.
     fn narrow(wide: Self::Wide) -> Self;
@@ -81,6 +89,9 @@ pub trait Lanes: Sized {
 
     /// Sum of g_ij s_j.
     fn sum_scaled(gradients: Self::Gradients<'_>, s: &[f32]) -> Self;
+
+    /// Sums of g_ij . u_j and of g_ij s_j.
+    fn sum_both(gradients: Self::Gradients<'_>, u: &[Self::Wide], s: &[f32]) -> (f32, Self);
 
     /// Sum of w_ij s_j (u_j - own).
     fn sum_difference(
@@ -187,6 +198,11 @@ impl Lanes for Vec2 {
     }
 
     #[inline(always)]
+    fn widen_all<'a>(vectors: &'a [Vec2], _: &'a mut Vec<Vec2>, _: Threads) -> &'a [Vec2] {
+        vectors
+    }
+
+    #[inline(always)]
     fn narrow(wide: Vec2) -> Self {
         wide
     }
@@ -253,6 +269,20 @@ impl Lanes for Vec2 {
             sum += gradient * unsafe { twice_both(&s, pair) };
         }
         fold(sum)
+    }
+
+    #[inline(always)]
+    fn sum_both(gradients: FlatGradients<'_>, u: &[Vec2], s: &[f32]) -> (f32, Vec2) {
+        let (u, s) = (gradients.neighbors.of(u, 0), gradients.neighbors.of(s, 0));
+        let (mut dot, mut scaled) = (Vec4::ZERO, Vec4::ZERO);
+        for (gradient, pair) in gradients.pairs() {
+            // SAFETY: `u` and `s` are the list's.
+            let (u, s) = unsafe { (both(&u, pair), twice_both(&s, pair)) };
+            dot += gradient * u;
+            scaled += gradient * s;
+        }
+        let dot = fold(dot);
+        (dot.x + dot.y, fold(scaled))
     }
 
     #[inline(always)]
@@ -366,6 +396,8 @@ mod tests {
         let mut scaled = V::ZERO;
         list().for_each(|(g, j)| scaled += g * s[j]);
         near(V::sum_scaled(here, &s), scaled);
+        let both = V::sum_both(here, &wide, &s);
+        assert_eq!(both, (V::sum_dot(here, &wide, 0), V::sum_scaled(here, &s)));
         let mut difference = V::ZERO;
         let pairs = neighbors.iter().zip(&weights);
         pairs.for_each(|(&j, &w)| difference += (u[j as usize] - u[7]) * (w * s[j as usize]));

@@ -32,6 +32,12 @@ impl Bounds {
         Self { lowest: index, highest: index }
     }
 
+    /// Widened by others.
+    #[inline(always)]
+    pub(crate) fn and(self, other: Self) -> Self {
+        self.with(other.lowest).with(other.highest)
+    }
+
     /// Widened by an index.
     #[inline(always)]
     pub(crate) fn with(self, index: u32) -> Self {

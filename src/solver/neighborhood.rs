@@ -54,13 +54,20 @@ pub(crate) struct Points([Vec<f32>; 3]);
 impl Points {
     /// Takes over the positions.
     pub(crate) fn set<V: Vector>(&mut self, positions: &[V], threads: Threads) {
-        for (axis, components) in self.0[..V::DIM].iter_mut().enumerate() {
-            components.resize(positions.len() + EIGHT, 0.0);
-            let both = (chunks_mut(components), chunks(positions));
-            for_each_chunk(threads, both, |(components, positions)| {
-                for (component, position) in components.iter_mut().zip(positions) {
-                    *component = position.to_array()[axis];
-                }
+        let [xs, ys, zs] = &mut self.0;
+        let room = positions.len() + EIGHT;
+        xs.resize(room, 0.0);
+        ys.resize(room, 0.0);
+        let parts = (chunks_mut(xs), chunks_mut(ys), chunks(positions));
+        for_each_chunk(threads, parts, |(xs, ys, positions)| {
+            for ((x, y), position) in xs.iter_mut().zip(ys).zip(positions) {
+                [*x, *y, _] = position.to_array();
+            }
+        });
+        if V::DIM == 3 {
+            zs.resize(room, 0.0);
+            for_each_chunk(threads, (chunks_mut(zs), chunks(positions)), |(zs, positions)| {
+                zs.iter_mut().zip(positions).for_each(|(z, position)| *z = position.to_array()[2]);
             });
         }
     }

@@ -1,6 +1,7 @@
 //! Which particles and boundary samples lie within the support radius of each particle.
 
 mod lists;
+pub(crate) mod sums;
 mod wrapped;
 
 use core::ops::Range;
@@ -32,6 +33,8 @@ pub(crate) struct NeighborChunk<V: Vector> {
     /// Bounds of the indices in each list, its particle's own included; none if
     /// the lists ascend.
     bounds: Vec<Bounds>,
+    /// Bounds of the indices in all lists.
+    reach: Bounds,
     /// Sorted indices of boundary samples.
     boundary: Vec<u32>,
     boundary_ends: Vec<u32>,
@@ -85,6 +88,7 @@ impl<V: Vector> NeighborChunk<V> {
         self.clear();
         let end = first + results.densities.len();
         self.entries.resize(end - first, Entry::default());
+        self.reach = Bounds::of(first as u32);
         let (mut fluid_rows, mut boundary_rows) = (Walk::new(grid), Walk::new(boundary.grid()));
         let mut i = first;
         while i < end {
@@ -92,7 +96,9 @@ impl<V: Vector> NeighborChunk<V> {
             i = own.end;
             let x = positions[own.start];
             let extent = Extent::of(&positions[own.clone()]);
-            self.neighborhood.collect::<M, V>(machine, points, fluid_rows.to(x), &extent, around);
+            let rows = fluid_rows.to(x);
+            self.reach = self.reach.and(rows.bounds(own.start as u32));
+            self.neighborhood.collect::<M, V>(machine, points, rows, &extent, around);
             let local = own.start - first..own.end - first;
             machine.run(Visit::<V, MIXED> {
                 neighborhood: &self.neighborhood,

@@ -5,6 +5,7 @@ use bevy_math::{Vec3, Vec4};
 
 use super::lanes::{Apart, Lanes, WIDTH};
 use super::listed::{Listed, Values};
+use super::parallel::{Threads, chunks, chunks_mut, for_each_chunk};
 use super::wide::Machine;
 
 /// Pairs of neighbours whose gradients are kept between two uses: more than any
@@ -79,6 +80,14 @@ impl Lanes for Vec3 {
     #[inline(always)]
     fn widen(self) -> Vec4 {
         self.extend(0.0)
+    }
+
+    fn widen_all<'a>(vectors: &'a [Vec3], room: &'a mut Vec<Vec4>, threads: Threads) -> &'a [Vec4] {
+        room.resize(vectors.len(), Vec4::ZERO);
+        for_each_chunk(threads, (chunks_mut(room), chunks(vectors)), |(wide, vectors)| {
+            wide.iter_mut().zip(vectors).for_each(|(wide, v)| *wide = v.widen());
+        });
+        room
     }
 
     #[inline(always)]
@@ -177,6 +186,25 @@ impl Lanes for Vec3 {
         }
         gradients.for_each_apart(|j, gradient| even += gradient * s[j]);
         (even + odd).truncate()
+    }
+
+    #[inline(always)]
+    fn sum_both(gradients: Offsets, u: &[Vec4], s: &[f32]) -> (f32, Vec3) {
+        let (u_near, s_near) = (gradients.neighbors.of(u, 0), gradients.neighbors.of(s, 0));
+        let mut dots = (Vec4::ZERO, Vec4::ZERO);
+        let mut scaled = (Vec4::ZERO, Vec4::ZERO);
+        for ([x, y], [f, g], (a, b)) in gradients.pairs() {
+            // SAFETY: `u_near` and `s_near` are the list's.
+            let ((u, v), (s, t)) =
+                unsafe { ((u_near.get(a), u_near.get(b)), (s_near.get(a), s_near.get(b))) };
+            dots = (dots.0 + x * u * f, dots.1 + y * v * g);
+            scaled = (scaled.0 + x * (f * s), scaled.1 + y * (g * t));
+        }
+        gradients.for_each_apart(|j, gradient| {
+            dots.0 += gradient * u[j];
+            scaled.0 += gradient * s[j];
+        });
+        ((dots.0 + dots.1).element_sum(), (scaled.0 + scaled.1).truncate())
     }
 
     #[inline(always)]

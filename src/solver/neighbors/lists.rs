@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::NeighborChunk;
 use crate::solver::lanes::{Apart, WIDTH};
 use crate::solver::listed::{Bounds, Listed};
-use crate::solver::neighborhood::Entry;
+use crate::solver::neighborhood::{Entry, Lists};
 use crate::solver::parallel::{CHUNK, Split};
 use crate::solver::vector::Vector;
 
@@ -76,30 +76,84 @@ impl<'a, V: Vector> ChunkLists<'a, V> {
         &self.chunk.boundary[span(&self.chunk.boundary_ends, local)]
     }
 
-    /// Fluid neighbours with their kernel values and gradients.
+    /// Fluid neighbours of the chunk's particle `local` with their kernel values and gradients.
     #[inline(always)]
     pub(crate) fn bundles(&self, local: usize) -> Bundles<'a, V> {
-        let Entry { start, count } = self.chunk.entries[local];
-        let (start, count) = (start as usize, count as usize);
-        let end = start + count.next_multiple_of(WIDTH);
-        let fluid = &self.chunk.fluid;
+        let entry = self.chunk.entries[local];
         let own = self.first + local;
-        let indices = &fluid.indices[start..end];
-        let bounds = match (self.chunk.bounds.get(local), indices) {
+        let (start, count) = (entry.start as usize, entry.count as usize);
+        let bounds = match (self.chunk.bounds.get(local), count) {
             (Some(bounds), _) => *bounds,
-            (None, [first, ..]) => Bounds::of(own as u32).with(*first).with(indices[count - 1]),
-            (None, []) => Bounds::of(own as u32),
+            (None, 0) => Bounds::of(own as u32),
+            (None, _) => {
+                let indices = &self.chunk.fluid.indices[start..start + count];
+                Bounds::of(own as u32).with(indices[0]).with(indices[count - 1])
+            }
         };
         // SAFETY: the bounds are the list's, which ends with the particle itself where it
         // is padded; one that ascends is between its ends.
-        let neighbors = unsafe { Listed::new(indices, bounds) };
-        let apart = if fluid.apart.is_empty() { &[] } else { apart_of(&fluid.apart, own) };
-        let numbers = &fluid.numbers[start * V::NUMBERS..end * V::NUMBERS];
-        Bundles {
-            neighbors,
-            gradients: V::gradients(numbers, neighbors, self.points, own, apart),
-            weights: &fluid.weights[start..end],
+        unsafe { self.arrays().bundles(entry, own, bounds) }
+    }
+
+    /// Fluid neighbours of the chunk's particles, one after the other. Lists are within the
+    /// bounds of all of the chunk's.
+    #[inline(always)]
+    pub(crate) fn all(self) -> impl Iterator<Item = Bundles<'a, V>> {
+        let (arrays, reach) = (self.arrays(), self.chunk.reach);
+        self.chunk.entries.iter().zip(self.first..).map(move |(&entry, own)| {
+            // SAFETY: so are those of each list.
+            unsafe { arrays.bundles(entry, own, reach) }
+        })
+    }
+
+    #[inline(always)]
+    fn arrays(&self) -> Arrays<'a, V> {
+        let Lists { indices, weights, numbers, apart, used, .. } = &self.chunk.fluid;
+        Arrays {
+            used: *used,
+            indices: &indices[..*used],
+            weights: &weights[..*used],
+            numbers: &numbers[..*used * V::NUMBERS],
+            apart,
+            points: self.points,
         }
+    }
+}
+
+/// The lists of a chunk in one piece each. Invariant: `used` entries long.
+#[derive(Clone, Copy)]
+struct Arrays<'a, V: Vector> {
+    used: usize,
+    indices: &'a [u32],
+    weights: &'a [f32],
+    numbers: &'a [f32],
+    apart: &'a [Apart<V>],
+    points: &'a [V::Wide],
+}
+
+impl<'a, V: Vector> Arrays<'a, V> {
+    /// The list of the particle `own`.
+    ///
+    /// # Safety
+    /// Every index in the list, padding included, must be within the bounds.
+    #[inline(always)]
+    unsafe fn bundles(&self, entry: Entry, own: usize, bounds: Bounds) -> Bundles<'a, V> {
+        let (start, count) = (entry.start as usize, entry.count as usize);
+        let end = start + count.next_multiple_of(WIDTH);
+        assert!(end <= self.used, "a list reaches beyond its chunk");
+        // SAFETY: `start` is not behind `end`, which is within the `used` entries of all three;
+        // as to the bounds, see above.
+        let (neighbors, weights, numbers) = unsafe {
+            let numbers = start * V::NUMBERS..end * V::NUMBERS;
+            (
+                Listed::new(self.indices.get_unchecked(start..end), bounds),
+                self.weights.get_unchecked(start..end),
+                self.numbers.get_unchecked(numbers),
+            )
+        };
+        let apart = if self.apart.is_empty() { &[] } else { apart_of(self.apart, own) };
+        let gradients = V::gradients(numbers, neighbors, self.points, own, apart);
+        Bundles { neighbors, gradients, weights }
     }
 }
 

@@ -35,6 +35,7 @@ impl<V: Vector> NeighborChunk<V> {
     ) {
         let Surroundings { positions, places, grid, boundary, kernel, volume, .. } = *around;
         self.clear();
+        self.reach = Bounds::of(first as u32);
         let reach_squared = around.reach_squared();
         // Wider than a cell, so that no image is missed by rounding.
         let reach = 1.01 * kernel.support_radius();
@@ -92,6 +93,7 @@ impl<V: Vector> NeighborChunk<V> {
             });
             self.fluid.pad(i);
             self.bounds.push(bounds);
+            self.reach = self.reach.and(bounds);
             self.close(start, count as u32);
             results.densities[local] = density;
             results.gradient_sums[local] = gradient_sum;

@@ -221,6 +221,7 @@ side_by_side!(A B C D);
 side_by_side!(A B C D E);
 side_by_side!(A B C D E F);
 side_by_side!(A B C D E F G);
+side_by_side!(A B C D E F G H);
 side_by_side!(A B C D E F G H I);
 
 #[cfg(test)]

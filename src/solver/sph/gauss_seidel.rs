@@ -30,8 +30,6 @@ impl<V: Vector> System<'_, V> {
         relaxation: f32,
         stopping: &Stopping,
     ) -> SolveReport {
-        self.isolate();
-        self.accelerate();
         let mut applications = 0.5;
         if let Some(coarse) = coarse {
             self.correct_coarsely(coarse);
@@ -43,17 +41,6 @@ impl<V: Vector> System<'_, V> {
             self.gauss_seidel::<false>(relaxation, stopping)
         };
         SolveReport { applications: applications + report.applications, ..report }
-    }
-
-    /// Sets the pressure of particles that get none to zero.
-    fn isolate(&mut self) {
-        let Workspace { kappa, step, .. } = &mut *self.workspace;
-        let parts = (chunks_mut(kappa), chunks(step));
-        for_each_chunk(self.threads, parts, |(kappa, step)| {
-            for (kappa, &step) in kappa.iter_mut().zip(step) {
-                *kappa = if step == 0.0 { 0.0 } else { *kappa };
-            }
-        });
     }
 
     /// Adds the pressures of the coarse grid that meet what the present ones

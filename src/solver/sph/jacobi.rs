@@ -1,8 +1,9 @@
 //! Relaxed Jacobi iterations, as in the papers on DFSPH and in the reference program.
 
 use super::packed::Packed;
-use super::pressure::{SolveReport, Stopping, System, Workspace, rate};
-use crate::solver::parallel::{CHUNK, chunks_mut, for_each_chunk, numbers, ordered_sum};
+use super::pressure::{SolveReport, Stopping, System, Workspace};
+use crate::solver::neighbors::sums;
+use crate::solver::parallel::{CHUNK, chunks, chunks_mut, for_each_chunk, ordered_sum};
 use crate::solver::vector::Vector;
 
 impl<V: Vector> System<'_, V> {
@@ -14,32 +15,46 @@ impl<V: Vector> System<'_, V> {
         self.workspace.partial.resize(count.div_ceil(CHUNK), 0.0);
         let mut iterations = 0;
         loop {
-            self.accelerate();
             let Workspace { kappa, source, step, vectors, partial, .. } = &mut *self.workspace;
             let Packed { gradient_sums, places, .. } = self.particles;
-            let (source, step, accelerations) = (&*source, &*step, &*vectors);
-            let parts = (numbers(), chunks_mut(kappa), &mut partial[..], self.neighbors.chunks());
-            for_each_chunk(self.threads, parts, |(index, kappa, partial, chunk)| {
-                let mut excess = 0.0f64;
-                for (local, kappa) in kappa.iter_mut().enumerate() {
-                    let i = index * CHUNK + local;
-                    let rate = rate(chunk.bundles(local), gradient_sums[i], accelerations, i, 0);
-                    let residual = source[i] - dt * rate;
-                    let changed = (*kappa - relaxation * residual * step[i]).max(floor);
-                    *kappa = if step[i] == 0.0 { 0.0 } else { changed };
+            let accelerations = &**vectors;
+            let parts = (
+                chunks_mut(kappa),
+                chunks(source),
+                chunks(step),
+                chunks(accelerations),
+                chunks(gradient_sums),
+                chunks(places),
+                &mut partial[..],
+                self.neighbors.chunks(),
+            );
+            for_each_chunk(self.threads, parts, |part| {
+                let (kappa, source, step, own, gradient_sums, places, partial, chunk) = part;
+                let count = kappa.len();
+                let mut room = [0.0; CHUNK];
+                let rates = &mut room[..count];
+                sums::sum_dot(chunk, accelerations, rates);
+                let (source, step, places) = (&source[..count], &step[..count], &places[..count]);
+                let (own, gradient_sums) = (&own[..count], &gradient_sums[..count]);
+                for local in 0..count {
+                    let rate = gradient_sums[local].dot(V::narrow(own[local])) - rates[local];
+                    let residual = source[local] - dt * rate;
+                    let changed = kappa[local] - relaxation * residual * step[local];
+                    let changed = if changed > floor { changed } else { floor };
+                    kappa[local] = if step[local] == 0.0 { 0.0 } else { changed };
                     // Where pressure can pull, what is too thin is an error as well.
                     let unmet = if floor < 0.0 { residual.abs() } else { -residual.min(0.0) };
                     // Samples of membranes, which come last, are no part of the fluid.
-                    let counts = (places[i] as usize) < fluid;
-                    excess += f64::from(if counts { unmet } else { 0.0 });
+                    rates[local] = if (places[local] as usize) < fluid { unmet } else { 0.0 };
                 }
-                *partial = excess;
+                *partial = rates.iter().map(|&unmet| f64::from(unmet)).sum();
             });
             iterations += 1;
             let error = (ordered_sum(partial) * f64::from(dt) / count as f64) as f32;
             if stopping.reached(iterations, error) {
                 return SolveReport { iterations, applications: iterations as f32, error };
             }
+            self.accelerate();
         }
     }
 }

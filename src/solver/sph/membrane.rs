@@ -8,7 +8,6 @@
 //! What the fluid does to it is the sum of what it does to the fluid.
 
 use super::packed::Packed;
-use super::pressure::Workspace;
 use super::{Body, FluidWorld};
 use crate::solver::parallel::Threads;
 use crate::solver::settings::FluidMaterial;
@@ -220,13 +219,11 @@ impl<V: Vector> FluidWorld<V> {
         squared.fold(0.0, f32::max).sqrt()
     }
 
-    /// Leaves the samples without a pressure in a solve that begins.
+    /// Leaves the samples without a pressure.
     pub(super) fn relieve_membranes(&mut self) {
         let FluidWorld { packed_of, ids, workspace, .. } = self;
-        let Workspace { kappa, step, .. } = workspace;
         for &packed in &packed_of[ids.len()..] {
-            kappa[packed as usize] = 0.0;
-            step[packed as usize] = 0.0;
+            workspace.kappa[packed as usize] = 0.0;
         }
     }
 

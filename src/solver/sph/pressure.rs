@@ -20,10 +20,8 @@ use super::depth::Sums;
 use super::packed::Packed;
 use super::{FluidWorld, mixed};
 use crate::solver::grid::CellGrid;
-use crate::solver::neighbors::{Bundles, NeighborLists};
-use crate::solver::parallel::{
-    CHUNK, Threads, chunks, chunks_mut, for_each_chunk, numbers, ordered_sum,
-};
+use crate::solver::neighbors::{Bundles, NeighborLists, sums};
+use crate::solver::parallel::{CHUNK, Threads, chunks, chunks_mut, for_each_chunk, ordered_sum};
 use crate::solver::settings::{NegativePressure, PressureSolver};
 use crate::solver::vector::Vector;
 
@@ -39,8 +37,10 @@ pub(super) struct Workspace<V: Vector> {
     pub(super) source: Vec<f32>,
     /// 1/(dt D), or zero for a particle that gets no pressure.
     pub(super) step: Vec<f32>,
-    /// Velocities before a solve, pressure accelerations during it.
+    /// Pressure accelerations.
     pub(super) vectors: Vec<V::Wide>,
+    /// Velocities in the form that neighbours' vectors are read in, where it is another.
+    pub(super) velocities: Vec<V::Wide>,
     /// Sum of one quantity per chunk or stripe.
     pub(super) partial: Vec<f64>,
     /// What the coarse grid is to make up for, in 1/s².
@@ -78,7 +78,7 @@ impl<V: Vector> Workspace<V> {
     /// Bytes of all buffers.
     pub(super) fn bytes(&self) -> usize {
         4 * (self.kappa.capacity() + self.source.capacity() + self.step.capacity())
-            + size_of::<V::Wide>() * self.vectors.capacity()
+            + size_of::<V::Wide>() * (self.vectors.capacity() + self.velocities.capacity())
             + 8 * self.partial.capacity()
             + 4 * self.residual.capacity()
             + size_of::<Sums>() * self.sums.capacity()
@@ -90,38 +90,22 @@ impl<V: Vector> Workspace<V> {
         &mut self.vectors
     }
 
-    /// Copies of `velocities` in the form that neighbours' vectors are read in.
-    fn widen(&mut self, velocities: &[V], threads: Threads) {
-        let parts = (chunks_mut(self.vectors(velocities.len())), chunks(velocities));
-        for_each_chunk(threads, parts, |(wide, velocities)| {
-            wide.iter_mut().zip(velocities).for_each(|(wide, v)| *wide = v.widen());
-        });
-    }
-
-    /// Copies of the velocities in the form that neighbours' vectors are read
-    /// in, and the inverse of the relative densities, none of them below `least`.
-    pub(super) fn velocities(
+    /// The inverse of the relative densities, none of them below `least`, in place of
+    /// the steps of a solve.
+    pub(super) fn inverse_densities(
         &mut self,
         particles: &Packed<V>,
         least: f32,
         threads: Threads,
-    ) -> (&[V::Wide], &[f32]) {
-        let len = particles.positions.len();
-        self.vectors.resize(len, V::Wide::default());
-        self.step.resize(len, 0.0);
-        let parts = (
-            chunks_mut(&mut self.vectors),
-            chunks_mut(&mut self.step),
-            chunks(&particles.velocities),
-            chunks(&particles.densities),
-        );
-        for_each_chunk(threads, parts, |(wide, inverse, velocities, densities)| {
-            for local in 0..wide.len() {
-                wide[local] = velocities[local].widen();
-                inverse[local] = 1.0 / densities[local].max(least);
+    ) -> &mut [f32] {
+        self.step.resize(particles.densities.len(), 0.0);
+        let parts = (chunks_mut(&mut self.step), chunks(&particles.densities));
+        for_each_chunk(threads, parts, |(inverse, densities)| {
+            for (inverse, density) in inverse.iter_mut().zip(densities) {
+                *inverse = 1.0 / density.max(least);
             }
         });
-        (&self.vectors, &self.step)
+        &mut self.step
     }
 }
 
@@ -158,7 +142,6 @@ impl<V: Vector> FluidWorld<V> {
         if particles.positions.is_empty() {
             return SolveReport::default();
         }
-        workspace.widen(&particles.velocities, threads);
         let warm = settings.dfsph.warm_start / scale;
         let support = settings.support_radius();
         let floor = settings.dfsph.negative_pressure.floor();
@@ -166,8 +149,9 @@ impl<V: Vector> FluidWorld<V> {
         let fluid = self.ids.len();
         let mut system =
             System { particles, neighbors, grid, workspace, dt, threads, floor, fluid, endless };
-        system.begin(impulses, warm, source, support * support, stopping.min_neighbors);
-        self.relieve_membranes();
+        let isolate = settings.dfsph.solver != PressureSolver::Jacobi;
+        let min_neighbors = stopping.min_neighbors;
+        system.begin(impulses, warm, source, support * support, min_neighbors, isolate);
         self.add_wall_sources(threads);
         self.remove_mean_source(threads);
         let coarsely = self.deep && self.settings.has_coarse_grid();
@@ -260,6 +244,12 @@ pub(super) fn rate<V: Vector>(
     gradient_sum.dot(V::narrow(u[i - first])) - V::sum_dot(list.gradients, u, first)
 }
 
+/// A number, or zero.
+#[inline(always)]
+fn zero_if(zero: bool, value: f32) -> f32 {
+    f32::from_bits(value.to_bits() & u32::from(zero).wrapping_sub(1))
+}
+
 /// One solve's system of equations.
 pub(super) struct System<'a, V: Vector> {
     pub(super) particles: &'a Packed<V>,
@@ -279,8 +269,10 @@ pub(super) struct System<'a, V: Vector> {
 }
 
 impl<V: Vector> System<'_, V> {
-    /// Sets the unknowns to `warm` times the last solve's `impulses`, and the
-    /// right-hand side to `source` of density and its rate.
+    /// Sets the unknowns to `warm` times the last solve's `impulses`, the accelerations to
+    /// theirs, and the right-hand side to `source` of density and its rate. Particles with
+    /// less than `min_neighbors`, and samples of membranes, get no pressure; what the former
+    /// have from the last solve they lose at once if `isolate`, else with the first change.
     fn begin(
         &mut self,
         impulses: &[f32],
@@ -288,33 +280,73 @@ impl<V: Vector> System<'_, V> {
         source: impl Fn(f32, f32) -> f32 + Sync,
         support_squared: f32,
         min_neighbors: u32,
+        isolate: bool,
     ) {
-        let Workspace { kappa, source: sources, step, vectors, .. } = &mut *self.workspace;
-        let len = vectors.len();
+        let Workspace { kappa, source: sources, step, vectors, velocities, .. } =
+            &mut *self.workspace;
+        let Packed { densities, gradient_sums, diagonals, lightness, neighbor_counts, .. } =
+            self.particles;
+        let len = densities.len();
         kappa.resize(len, 0.0);
         sources.resize(len, 0.0);
         step.resize(len, 0.0);
-        let Packed { densities, gradient_sums, diagonals, lightness, neighbor_counts, .. } =
-            self.particles;
-        let (dt, vectors) = (self.dt, &*vectors);
+        vectors.resize(len, V::Wide::default());
+        let (dt, fluid) = (self.dt, self.fluid as u32);
         let parts = (
-            numbers(),
-            chunks_mut(sources),
             chunks_mut(kappa),
             chunks_mut(step),
+            chunks(densities),
+            chunks(diagonals),
+            chunks(lightness),
+            chunks(neighbor_counts),
+            chunks(&self.particles.places),
+            chunks(impulses),
+        );
+        for_each_chunk(self.threads, parts, move |part| {
+            let (kappa, step, densities, diagonals, lightness, counts, places, impulses) = part;
+            let count = kappa.len();
+            let (step, densities, diagonals) =
+                (&mut step[..count], &densities[..count], &diagonals[..count]);
+            let (lightness, counts) = (&lightness[..count], &counts[..count]);
+            let (places, impulses) = (&places[..count], &impulses[..count]);
+            for local in 0..count {
+                let squared = densities[local] * densities[local];
+                let smallest = SMALLEST_DIAGONAL * lightness[local] * squared;
+                let membrane = places[local] >= fluid;
+                let alone = (diagonals[local] * support_squared <= smallest)
+                    | (counts[local] < min_neighbors)
+                    | membrane;
+                let none = membrane | (alone & isolate);
+                // Without branches, which would keep the loop from being done by fours.
+                step[local] = zero_if(alone, 1.0 / (dt * diagonals[local]));
+                kappa[local] = zero_if(none, impulses[local] * warm / squared);
+            }
+        });
+        let velocities = V::widen_all(&self.particles.velocities, velocities, self.threads);
+        let pressures = &**kappa;
+        let parts = (
+            chunks_mut(sources),
+            chunks_mut(vectors),
+            chunks(&self.particles.velocities),
+            chunks(pressures),
+            chunks(densities),
+            chunks(gradient_sums),
+            chunks(lightness),
             self.neighbors.chunks(),
         );
-        for_each_chunk(self.threads, parts, |(index, sources, kappa, step, chunk)| {
-            for local in 0..sources.len() {
-                let i = index * CHUNK + local;
-                let rate = rate(chunk.bundles(local), gradient_sums[i], vectors, i, 0);
-                sources[local] = source(densities[i], rate);
-                let squared = densities[i] * densities[i];
-                let smallest = SMALLEST_DIAGONAL * lightness[i] * squared;
-                let alone = diagonals[i] * support_squared <= smallest
-                    || neighbor_counts[i] < min_neighbors;
-                step[local] = if alone { 0.0 } else { 1.0 / (dt * diagonals[i]) };
-                kappa[local] = impulses[i] * warm / squared;
+        for_each_chunk(self.threads, parts, |part| {
+            let (sources, accelerations, own, kappa, densities, gradient_sums, lightness, chunk) =
+                part;
+            sums::sum_both(chunk, velocities, pressures, sources, accelerations);
+            let count = sources.len();
+            let (accelerations, own) = (&mut accelerations[..count], &own[..count]);
+            let (kappa, densities) = (&kappa[..count], &densities[..count]);
+            let (gradient_sums, lightness) = (&gradient_sums[..count], &lightness[..count]);
+            for local in 0..count {
+                let rate = gradient_sums[local].dot(own[local]) - sources[local];
+                sources[local] = source(densities[local], rate);
+                let sum = gradient_sums[local] * kappa[local] + V::narrow(accelerations[local]);
+                accelerations[local] = (sum * -lightness[local]).widen();
             }
         });
     }
@@ -336,15 +368,21 @@ impl<V: Vector> System<'_, V> {
     pub(super) fn accelerate(&mut self) {
         let Workspace { kappa, vectors, .. } = &mut *self.workspace;
         let Packed { gradient_sums, lightness, .. } = self.particles;
-        let pressures = &*kappa;
-        let parts = (numbers(), chunks_mut(vectors), self.neighbors.chunks());
-        for_each_chunk(self.threads, parts, |(index, accelerations, chunk)| {
-            for (local, acceleration) in accelerations.iter_mut().enumerate() {
-                let i = index * CHUNK + local;
-                let list = chunk.bundles(local);
-                let sum =
-                    gradient_sums[i] * pressures[i] + V::sum_scaled(list.gradients, pressures);
-                *acceleration = (sum * -lightness[i]).widen();
+        let pressures = &**kappa;
+        let parts = (
+            chunks_mut(vectors),
+            chunks(pressures),
+            chunks(gradient_sums),
+            chunks(lightness),
+            self.neighbors.chunks(),
+        );
+        for_each_chunk(self.threads, parts, |part| {
+            let (accelerations, kappa, gradient_sums, lightness, chunk) = part;
+            sums::sum_scaled(chunk, pressures, accelerations);
+            let sums = accelerations.iter_mut().zip(gradient_sums).zip(kappa.iter().zip(lightness));
+            for ((acceleration, &gradient_sum), (&kappa, &lightness)) in sums {
+                let sum = gradient_sum * kappa + V::narrow(*acceleration);
+                *acceleration = (sum * -lightness).widen();
             }
         });
     }

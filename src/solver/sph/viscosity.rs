@@ -2,7 +2,8 @@
 
 use super::packed::Packed;
 use super::{FluidWorld, implicit_viscosity};
-use crate::solver::parallel::{CHUNK, Threads, chunks_mut, for_each_chunk, numbers};
+use crate::solver::neighbors::sums;
+use crate::solver::parallel::{CHUNK, Threads, chunks, chunks_mut, for_each_chunk, numbers};
 use crate::solver::settings::{FluidMaterial, FluidMethod};
 use crate::solver::vector::Vector;
 
@@ -23,25 +24,23 @@ pub(super) fn accelerations<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
         FluidMethod::Dfsph => 0.0,
         FluidMethod::Wcsph => settings.wcsph.negative_pressure.least_density(),
     };
-    workspace.velocities(particles, least, threads);
+    let inverse_densities = workspace.inverse_densities(particles, least, threads);
     // A membrane has no viscosity to share.
-    packed_of[ids.len()..].iter().for_each(|&i| workspace.step[i as usize] = 0.0);
-    let (velocities, inverse_densities) = (&*workspace.vectors, &*workspace.step);
-    let (body_of, bodies) = (&particles.bodies, &*bodies);
-    let parts = (numbers(), chunks_mut(&mut particles.accelerations), neighbors.chunks());
-    for_each_chunk(threads, parts, |(index, accelerations, chunk)| {
-        for (local, acceleration) in accelerations.iter_mut().enumerate() {
-            let i = index * CHUNK + local;
-            let viscosity = bodies[body_of[i] as usize].material.viscosity;
-            let list = chunk.bundles(local);
-            let sum = V::sum_difference(
-                list.weights,
-                list.neighbors,
-                inverse_densities,
-                velocities,
-                velocities[i],
-            );
-            *acceleration = gravity + sum * (viscosity / dt);
+    packed_of[ids.len()..].iter().for_each(|&i| inverse_densities[i as usize] = 0.0);
+    let inverse_densities = &*workspace.step;
+    let velocities = V::widen_all(&particles.velocities, &mut workspace.velocities, threads);
+    let bodies = &*bodies;
+    let parts = (
+        chunks_mut(&mut particles.accelerations),
+        chunks(velocities),
+        chunks(&particles.bodies),
+        neighbors.chunks(),
+    );
+    for_each_chunk(threads, parts, |(accelerations, own, body_of, chunk)| {
+        sums::sum_difference(chunk, inverse_densities, velocities, own, accelerations);
+        for (acceleration, &body) in accelerations.iter_mut().zip(body_of) {
+            let viscosity = bodies[body as usize].material.viscosity;
+            *acceleration = gravity + *acceleration * (viscosity / dt);
         }
     });
 }

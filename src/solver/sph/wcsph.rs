@@ -17,7 +17,7 @@ pub(super) fn apply_pressure<V: Vector>(world: &mut FluidWorld<V>, dt: f32, thre
     let (equation, sound_speed) =
         (world.settings.wcsph.equation_of_state, world.settings.wcsph.sound_speed);
     let least = world.settings.wcsph.negative_pressure.least_density();
-    world.workspace.velocities(&world.particles, least, threads);
+    world.workspace.vectors(world.particles.positions.len());
     system(world, dt, threads).set(|density, lightness| {
         let density = density.max(least);
         equation.pressure(density, sound_speed) / (lightness * density * density)
