@@ -9,7 +9,7 @@ use super::kernel::{CubicSpline, REACH_SQUARED};
 use super::lanes::{Apart, WIDTH};
 use super::parallel::{Threads, chunks, chunks_mut, for_each_chunk};
 use super::vector::Vector;
-use super::wide::{EIGHT, Eight, Machine, Task, packed};
+use super::wide::{EIGHT, Eight, Machine, Task};
 
 /// A list that is full grows by one part in so many.
 const SLACK: usize = 32;
@@ -102,10 +102,9 @@ impl<V: Vector> Extent<V> {
     }
 }
 
-/// The particles in and around a cell: those that are candidates for neighbours
-/// of the particles in it.
+/// Particles that are candidates for neighbours.
 #[derive(Debug, Default)]
-pub(crate) struct Neighborhood {
+struct Candidates {
     /// Positions component by component, in whole groups that are filled up
     /// with places near to no other, and with room behind them.
     components: [Vec<f32>; 3],
@@ -113,6 +112,74 @@ pub(crate) struct Neighborhood {
     indices: Vec<u32>,
     /// Groups in use.
     groups: usize,
+}
+
+impl Candidates {
+    /// Makes room for so many and a group more.
+    fn reserve<V: Vector>(&mut self, most: usize) {
+        let room = most.next_multiple_of(EIGHT) + EIGHT;
+        if self.indices.len() < room {
+            self.indices.resize(room, 0);
+            self.components[..V::DIM].iter_mut().for_each(|axis| axis.resize(room, 0.0));
+        }
+    }
+
+    /// Puts those of eight that a mask names behind the first `count`. Returns how many
+    /// there are then.
+    #[inline(always)]
+    fn put<M: Machine, V: Vector>(
+        &mut self,
+        machine: M,
+        count: usize,
+        components: [M::Eight; 3],
+        indices: &[u32; EIGHT],
+        mask: u32,
+    ) -> usize {
+        let packed = machine.pack_indices(indices, mask);
+        self.indices[count..][..EIGHT].copy_from_slice(&packed);
+        for axis in 0..V::DIM {
+            let packed = machine.pack(components[axis], mask);
+            self.components[axis][count..][..EIGHT].copy_from_slice(&packed);
+        }
+        count + mask.count_ones() as usize
+    }
+
+    /// Ends with `count` of them, which are near to `place`.
+    #[inline(always)]
+    fn close<V: Vector>(&mut self, count: usize, place: V) {
+        self.groups = count.div_ceil(EIGHT);
+        let nobody = V::from_array([-FAR.copysign(place.to_array()[0]), 0.0, 0.0]).to_array();
+        for axis in 0..V::DIM {
+            self.components[axis][count..][..EIGHT].fill(nobody[axis]);
+        }
+    }
+
+    /// The groups: indices and components.
+    #[inline(always)]
+    fn groups<V: Vector>(
+        &self,
+    ) -> impl Iterator<Item = (&[u32; EIGHT], [&[f32; EIGHT]; 3])> + Clone {
+        let [xs, ys, zs] = self.components.each_ref().map(|axis| groups(axis));
+        // The plane has no third component to walk along with.
+        let zs = if V::DIM == 3 { zs } else { ys };
+        let all = groups(&self.indices).iter().zip(xs).zip(ys).zip(zs).take(self.groups);
+        all.map(|(((indices, xs), ys), zs)| (indices, [xs, ys, zs]))
+    }
+
+    /// Bytes of all buffers.
+    fn bytes(&self) -> usize {
+        let numbers = self.components.iter().map(Vec::capacity);
+        4 * (numbers.sum::<usize>() + self.indices.capacity())
+    }
+}
+
+/// The particles in and around a cell.
+#[derive(Debug, Default)]
+pub(crate) struct Neighborhood {
+    /// For neighbours of the particles in the cell.
+    cell: Candidates,
+    /// For neighbours of one of them.
+    near: Candidates,
 }
 
 /// Eight entries from `at` on.
@@ -139,20 +206,12 @@ impl Neighborhood {
         extent: &Extent<V>,
         around: &Surroundings<V>,
     ) {
-        let room = rows.count().next_multiple_of(EIGHT) + EIGHT;
-        if self.indices.len() < room {
-            self.indices.resize(room, 0);
-            self.components[..V::DIM].iter_mut().for_each(|axis| axis.resize(room, 0.0));
-        }
+        self.cell.reserve::<V>(rows.count());
+        self.near.reserve::<V>(rows.count());
         let spread = |v: V| v.to_array().map(|component| machine.splat(component));
         let (low, high) = (spread(extent.low), spread(extent.high));
         let reach_squared = machine.splat(around.reach_squared());
         let zero = machine.splat(0.0);
-        let listed = &mut self.indices[..room];
-        let mut candidates = self.components.each_mut().map(Vec::as_mut_slice);
-        for candidates in &mut candidates[..V::DIM] {
-            *candidates = &mut core::mem::take(candidates)[..room];
-        }
         let mut found = 0;
         for &(start, end) in rows.ranges() {
             for at in (start..end).step_by(EIGHT) {
@@ -167,38 +226,47 @@ impl Neighborhood {
                 // What follows the row is of another.
                 let row = 0xff >> (EIGHT as u32).saturating_sub(end - at);
                 let mask = squared.less(reach_squared) & row;
-                let end = found + EIGHT;
-                listed[found..end].copy_from_slice(&packed(mask).map(|lane| at + lane));
-                for axis in 0..V::DIM {
-                    let packed = machine.pack(components[axis], mask);
-                    candidates[axis][found..end].copy_from_slice(&packed);
-                }
-                found += mask.count_ones() as usize;
+                let indices = core::array::from_fn(|lane| at + lane as u32);
+                found = self.cell.put::<M, V>(machine, found, components, &indices, mask);
             }
         }
-        self.groups = found.div_ceil(EIGHT);
-        let nobody = V::from_array([-FAR.copysign(extent.low.to_array()[0]), 0.0, 0.0]).to_array();
-        for axis in 0..V::DIM {
-            candidates[axis][found..found + EIGHT].fill(nobody[axis]);
+        self.cell.close(found, extent.low);
+    }
+
+    /// Takes those of the candidates that are within reach of the place `x`.
+    #[inline(always)]
+    fn sift<M: Machine, V: Vector>(&mut self, machine: M, x: V, reach_squared: M::Eight) {
+        let place = x.to_array().map(|component| machine.splat(component));
+        let mut found = 0;
+        for (indices, components) in self.cell.groups::<V>() {
+            let components = components.map(|axis| machine.load(axis));
+            let mut squared = machine.splat(0.0);
+            for axis in 0..V::DIM {
+                let offset = place[axis] - components[axis];
+                squared += offset * offset;
+            }
+            let mask = squared.less(reach_squared);
+            found = self.near.put::<M, V>(machine, found, components, indices, mask);
         }
+        self.near.close(found, x);
     }
 
     /// Bytes of all buffers.
     pub(crate) fn bytes(&self) -> usize {
-        let numbers = self.components.iter().map(Vec::capacity);
-        4 * (numbers.sum::<usize>() + self.indices.capacity())
+        self.cell.bytes() + self.near.bytes()
     }
 }
 
 /// Finds and evaluates the neighbours of particles of one cell, which are among the
 /// candidates. Appends them to the lists, in whole pairs.
 ///
-/// Every candidate is evaluated, far ones for nothing: a loop over as many groups for all
-/// particles of a cell is foreseen by the machine, other than one over the neighbours of each.
+/// In the plane every candidate is evaluated, far ones for nothing: a loop over as many groups
+/// for all particles of a cell is foreseen by the machine, other than one over the neighbours
+/// of each. In space, where two thirds are far, they are left out first.
 ///
 /// `MIXED` if the rest densities differ.
 pub(crate) struct Visit<'a, 'b, V: Vector, const MIXED: bool> {
-    pub(crate) neighborhood: &'a Neighborhood,
+    pub(crate) neighborhood: &'a mut Neighborhood,
     pub(crate) first: usize,
     pub(crate) around: &'a Surroundings<'b, V>,
     pub(crate) lists: &'a mut Lists<V>,
@@ -216,28 +284,29 @@ impl<V: Vector, const MIXED: bool> Task for Visit<'_, '_, V, MIXED> {
         let close_squared = machine.splat(CLOSE * support * support);
         let reach_squared = machine.splat(around.reach_squared());
         let zero = machine.splat(0.0);
-        let [xs, ys, zs] = neighborhood.components.each_ref().map(|axis| groups(axis));
-        // The plane has no third component to walk along with.
-        let zs = if V::DIM == 3 { zs } else { ys };
-        let candidates = groups(&neighborhood.indices).iter().zip(xs).zip(ys).zip(zs);
-        let candidates = candidates.take(neighborhood.groups);
-        let room = (neighborhood.groups + 1) * EIGHT;
         let Results { densities, gradient_sums, diagonals, counts } = results;
         let results = densities.iter_mut().zip(gradient_sums).zip(diagonals).zip(counts);
         for (local, (results, entry)) in results.zip(entries).enumerate() {
             let i = first + local;
+            let x = around.positions[i];
+            let candidates = if V::DIM == 3 {
+                neighborhood.sift(machine, x, reach_squared);
+                &neighborhood.near
+            } else {
+                &neighborhood.cell
+            };
+            let room = (candidates.groups + 1) * EIGHT;
             lists.reserve(room);
             let start = lists.used;
             let listed = &mut lists.indices[start..start + room];
             let weights = &mut lists.weights[start..start + room];
             let numbers = &mut lists.numbers[start * V::NUMBERS..(start + room) * V::NUMBERS];
-            let x = around.positions[i].to_array().map(|component| machine.splat(component));
+            let x = x.to_array().map(|component| machine.splat(component));
             let (mut weight, mut squares) = (zero, zero);
             let mut gradient = [zero; 3];
             let mut nearest = reach_squared;
             let mut count = 0;
-            for (((indices, xs), ys), zs) in candidates.clone() {
-                let places = [xs, ys, zs];
+            for (indices, places) in candidates.groups::<V>() {
                 let mut vectors = [zero; 3];
                 let mut squared = zero;
                 for axis in 0..V::DIM {

@@ -101,7 +101,7 @@ impl<V: Vector> NeighborChunk<V> {
             self.neighborhood.collect::<M, V>(machine, points, rows, &extent, around);
             let local = own.start - first..own.end - first;
             machine.run(Visit::<V, MIXED> {
-                neighborhood: &self.neighborhood,
+                neighborhood: &mut self.neighborhood,
                 first: own.start,
                 around,
                 lists: &mut self.fluid,

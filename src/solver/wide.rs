@@ -34,7 +34,7 @@ static PACKED: [[u32; EIGHT]; 1 << EIGHT] = {
 
 /// The lanes that a mask of eight names, packed to the front.
 #[inline(always)]
-pub(crate) fn packed(mask: u32) -> &'static [u32; EIGHT] {
+fn packed(mask: u32) -> &'static [u32; EIGHT] {
     &PACKED[mask as usize % PACKED.len()]
 }
 
