@@ -121,11 +121,12 @@ pub struct ParticleResult {
     pub density: f32,
     /// Pressure of the density solve times dt², in Pa s²: its next warm start.
     pub density_impulse: f32,
-    /// Pressure of the divergence solve times dt, in Pa s: its next warm start.
+    /// Pressure of the divergence solve times dt, in Pa s: its next warm start. Where
+    /// densities are corrected by positions, that of what corrects them.
     pub divergence_impulse: f32,
     /// Pressure of the density solve in Pa.
     pub density_pressure: f32,
-    /// Pressure of the divergence solve in Pa.
+    /// Pressure of the divergence solve in Pa, zero where there is none.
     pub divergence_pressure: f32,
     /// Number of neighbours, boundary samples included.
     pub neighbors: u32,

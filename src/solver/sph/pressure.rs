@@ -170,10 +170,6 @@ impl<V: Vector> FluidWorld<V> {
         self.relieve_membranes();
         self.add_wall_sources(threads);
         self.remove_mean_source(threads);
-        let coarsely = self.deep && self.settings.has_coarse_grid();
-        if coarsely {
-            self.assemble(threads);
-        }
         let FluidWorld { settings, particles, neighbors, workspace, grid, coarse, bodies, .. } =
             self;
         let mut system =
@@ -181,9 +177,9 @@ impl<V: Vector> FluidWorld<V> {
         match settings.dfsph.solver {
             PressureSolver::Jacobi => system.jacobi(settings.dfsph.relaxation, stopping),
             PressureSolver::GaussSeidel | PressureSolver::TwoLevel => {
-                let coarse = coarsely.then_some(coarse);
+                let coarse = settings.has_coarse_grid().then_some(coarse);
                 let relaxation = settings.dfsph.over_relaxation;
-                system.sweeps(coarse, mixed(bodies), relaxation, stopping)
+                system.sweeps(coarse, self.corrections, mixed(bodies), relaxation, stopping)
             }
         }
     }
