@@ -121,12 +121,11 @@ pub struct ParticleResult {
     pub density: f32,
     /// Pressure of the density solve times dt², in Pa s²: its next warm start.
     pub density_impulse: f32,
-    /// Pressure of the divergence solve times dt, in Pa s: its next warm start. Where
-    /// densities are corrected by positions, that of what corrects them.
+    /// Pressure of the divergence solve times dt, in Pa s: its next warm start.
     pub divergence_impulse: f32,
     /// Pressure of the density solve in Pa.
     pub density_pressure: f32,
-    /// Pressure of the divergence solve in Pa, zero where there is none.
+    /// Pressure of the divergence solve in Pa.
     pub divergence_pressure: f32,
     /// Number of neighbours, boundary samples included.
     pub neighbors: u32,

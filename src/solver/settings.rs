@@ -81,7 +81,7 @@ parameters! {
         relaxation: f32 = 0.5, Real, "1", 0.01..=1.0, step 0.05;
         /// Relaxation factor of the Gauss-Seidel sweeps; 1.3 is best without the coarse grid, 1.0 to 1.2 with it.
         over_relaxation: f32 = 1.1, Real, "1", 0.1..=1.9, step 0.1;
-        /// Part of the last step's pressures that a solve starts from; above 0.6 still water never comes to rest. Corrections by positions start from half of theirs at most.
+        /// Part of the last step's pressures that a solve starts from; above 0.6 still water never comes to rest.
         warm_start: f32 = 0.5, Real, "1", 0.0..=1.0, step 0.1;
         /// Compression that a step corrects at most, as a fraction of the rest density: what overlaps comes apart instead of bursting.
         max_correction: f32 = 0.05, Fraction, "1", 0.001..=1000.0, step 0.01;
@@ -111,13 +111,15 @@ pub enum DensityCorrection {
     Velocities,
     /// By moving the particles without a change of their velocities (Cornelis et al.
     /// 2019). The velocities are solved for first and see only what would compress the
-    /// water in the step, of what is compressed already a twentieth, and all that is
-    /// beyond twice `max_density_error`, so that deep water cannot sink unnoticed; they are
-    /// solved to half of `max_density_error`. Where pressures may be negative they see
-    /// nothing of it, and the particles are spread evenly as well (Skillen et al. 2013).
+    /// water in the step, and a twentieth of what is compressed already, so that deep
+    /// water cannot sink unnoticed; they are solved to a twentieth of
+    /// `max_density_error` for that. Where pressures may be negative they see nothing
+    /// of it, and the particles are spread evenly as well (Skillen et al. 2013).
     ///
     /// Viscous flows are several times as exact, and dams stand and break as measured.
-    /// It takes more sweeps, and deep water sinks and is pushed back all the time.
+    /// It takes more sweeps: applications of the pressure operator a step in a column of
+    /// 25 layers 51, or 16 at a `warm_start` of 0.9, by velocities 8; in a breaking dam of
+    /// 100 layers, over 1.2 s, 84, 33 and 7.4.
     Positions,
 }
 
@@ -193,13 +195,13 @@ pub enum PressureSolver {
     /// the sweeps' tolerance does not see them but they add up over the steps: in water
     /// at least 16 layers of particles deep whose mean v² is at most 0.05 g H. The depth H
     /// is that of an evenly filled layer with the variance of the particles' heights,
-    /// H²/12. There it takes no others, which would stir it up. Where positions are
-    /// corrected the velocities' solve always starts with one. Without gravity this is
+    /// H²/12. There it takes no others, which would stir it up. Where densities are
+    /// corrected by positions these are all, from 48 layers on. Without gravity this is
     /// [`PressureSolver::GaussSeidel`] bit for bit.
     ///
     /// Highest speed of a column of 25 layers at rest over sqrt(gH): 0.006. A breaking dam
-    /// of 100 layers in steps of 5 ms takes 11 applications of the pressure operator a
-    /// step, by sweeps alone 29.
+    /// of 100 layers in steps of 5 ms takes 13 applications of the pressure operator a
+    /// step, without those in between 29.
     #[default]
     TwoLevel,
 }

@@ -279,10 +279,7 @@ fn pressed(correction: DensityCorrection) -> (f32, f32) {
     let mut simulation = world_of(Vec2::ZERO, places);
     let mut settings = simulation.world().settings().clone();
     settings.dfsph.density_correction = correction;
-    // Velocities see what is beyond twice as much.
-    settings.dfsph.max_density_error = 0.01;
-    settings.dfsph.min_density_iterations = 100;
-    settings.dfsph.min_divergence_iterations = 100;
+    settings.dfsph.max_density_error = 1e-5;
     simulation.set_settings(settings).unwrap();
     simulation.step(1e-3, Threads::Serial).unwrap();
     let measures = simulation.world().measure();

@@ -15,6 +15,10 @@ use crate::solver::vector::Vector;
 /// 0.009 sqrt(gH) with the coarse grid, by sweeps alone it does not.
 const LEAST_LAYERS: f64 = 16.0;
 
+/// The same where densities are corrected by positions: there a column of 40 layers
+/// comes to rest by sweeps alone.
+const LEAST_LAYERS_BY_POSITIONS: f64 = 48.0;
+
 /// Most of the mean of v² over g H that counts as calm. A column that a lattice
 /// too tight by a tenth of a percent throws up reaches 0.037, and does not come
 /// to rest where the sweeps are left alone with that.
@@ -43,7 +47,9 @@ impl<V: Vector> FluidWorld<V> {
         let sums = self.sums(threads);
         let variance = sums.squared / sums.count - (sums.height / sums.count).powi(2);
         let head = (12.0 * variance).sqrt();
-        let deep = layer > 0.0 && head >= LEAST_LAYERS * layer;
+        let least =
+            if self.corrects_positions() { LEAST_LAYERS_BY_POSITIONS } else { LEAST_LAYERS };
+        let deep = layer > 0.0 && head >= least * layer;
         deep && sums.motion <= MOST_MOTION * head * sums.count
     }
 

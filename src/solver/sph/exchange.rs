@@ -99,9 +99,7 @@ impl<V: Vector> FluidWorld<V> {
             // Before the first solve after a gather the old pressures stand.
             if dt > 0.0 {
                 result.density_pressure = result.density_impulse / (dt * dt);
-                let pushes = !self.corrects_positions();
-                result.divergence_pressure =
-                    if pushes { result.divergence_impulse / dt } else { 0.0 };
+                result.divergence_pressure = result.divergence_impulse / dt;
             }
         }
         Ok(())

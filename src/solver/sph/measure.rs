@@ -2,7 +2,7 @@
 
 use super::FluidWorld;
 use super::packed::GONE;
-use crate::solver::settings::{DensityCorrection, FluidMethod, WorldSettings};
+use crate::solver::settings::{FluidMethod, WorldSettings};
 use crate::solver::vector::Vector;
 
 /// |G| times the support radius above which a particle counts as surface: a
@@ -66,12 +66,10 @@ pub(in crate::solver) fn signal_speed<V: Vector>(
     if last_step == 0.0 || 2 * free >= count {
         return fastest.max((high - low).max(0.0).sqrt());
     }
-    let by_positions = settings.dfsph.density_correction == DensityCorrection::Positions;
     let mut samples = [0.0; PRESSURE_SAMPLES];
     let mut used = 0;
     for particle in particles.step_by(count.div_ceil(PRESSURE_SAMPLES)) {
-        let of_divergence = if by_positions { 0.0 } else { particle.divergence_impulse };
-        let pressure = particle.density_impulse / last_step + of_divergence;
+        let pressure = particle.density_impulse / last_step + particle.divergence_impulse;
         samples[used] = pressure * particle.lightness / last_step;
         used += 1;
     }

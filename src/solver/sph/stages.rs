@@ -70,7 +70,8 @@ impl<V: Vector> FluidWorld<V> {
         threads.for_particles(self.len()).together(|threads| {
             self.refresh(threads);
             let calm = self.settings.has_coarse_grid() && self.is_deep_and_calm(threads);
-            self.corrections = Corrections { at_once: calm, between: !calm };
+            self.corrections =
+                Corrections { at_once: calm, between: !calm && !self.corrects_positions() };
             self.apply_accelerations(dt, threads);
             match self.settings.method {
                 FluidMethod::Dfsph => report = dfsph::density_solve(self, dt, threads),
