@@ -53,7 +53,7 @@ pub struct StepStats {
     /// Iterations of the implicit viscosity; 0 where the explicit one is stable.
     pub viscosity_iterations: u32,
     /// Applications of the pressure operator in both solves: an iteration is
-    /// one, the start of the Gauss-Seidel sweeps half of one, a coarse
+    /// one, the start of the Gauss-Seidel sweeps half of one, each coarse
     /// correction one more, and the set-up of the coarse grid half of one a step.
     pub applications: f32,
     /// Mean compression that the density solve stopped at, as a fraction of the

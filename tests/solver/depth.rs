@@ -1,4 +1,5 @@
-//! Where the default solver takes its coarse grid: in deep and calm water.
+//! Where the default solver takes its coarse grid: in calm water, and wherever
+//! the sweeps alone would take longer.
 
 use bevy_fluid::solver::scene::Scene;
 use bevy_fluid::solver::settings::{DfsphSettings, PressureSolver};
@@ -8,6 +9,13 @@ use bevy_fluid::solver::vector::Vector;
 use bevy_math::{Vec2, Vec3};
 
 use crate::support::{D, bits, block, container, run, start, step, tank, void};
+
+/// Lets every solve end after its fewest sweeps.
+fn satisfied<V: Vector>(mut scene: Scene<V>) -> Scene<V> {
+    scene.dfsph.max_density_error = 1.0;
+    scene.dfsph.max_divergence_error = 1.0;
+    scene
+}
 
 /// Bits of the particles after some steps by a solver.
 fn after(scene: &Scene<Vec2>, solver: PressureSolver, steps: usize) -> Vec<[u32; 10]> {
@@ -30,12 +38,13 @@ fn coarsely<V: Vector>(simulation: &Simulation<V>) -> bool {
 }
 
 #[test]
-fn sweeps_alone_do_for_water_that_is_shallow_or_fast_or_weightless() {
-    let deep = tank(10, 60, 5);
+fn solves_start_by_sweeps_in_water_that_is_shallow_or_fast_or_weightless() {
+    let deep = satisfied(tank(10, 30, 5));
     let mut fast = deep.clone();
     fast.fluids[0].velocity = Vec2::new(0.0, 3.0);
     let weightless = Scene { gravity: Vec2::ZERO, ..deep.clone() };
-    let alone = [(tank(20, 40, 5), true), (fast, true), (weightless, true), (deep, false)];
+    let alone =
+        [(satisfied(tank(20, 12, 5)), true), (fast, true), (weightless, true), (deep, false)];
     for (case, (scene, same)) in alone.iter().enumerate() {
         let [sweeps, both] = [PressureSolver::GaussSeidel, PressureSolver::TwoLevel]
             .map(|solver| after(scene, solver, 5));
@@ -45,10 +54,10 @@ fn sweeps_alone_do_for_water_that_is_shallow_or_fast_or_weightless() {
 
 #[test]
 fn deep_water_in_space_takes_the_coarse_grid() {
-    let counts = [6, 52, 6];
-    let mut scene = void::<Vec3>();
+    let counts = [6, 20, 6];
+    let mut scene = satisfied(void::<Vec3>());
     scene.fluids.push(block(Vec3::splat(0.6 * D), counts));
-    scene.boundaries.push(container(Vec3::new(7.2, 60.0, 7.2) * D));
+    scene.boundaries.push(container(Vec3::new(7.2, 24.0, 7.2) * D));
     let applications = |solver| {
         scene.dfsph.solver = solver;
         let mut simulation = start(&scene);
@@ -64,28 +73,43 @@ fn deep_water_in_space_takes_the_coarse_grid() {
 }
 
 #[test]
+fn where_sweeps_take_long_the_coarse_grid_comes_in_between() {
+    let mut scene = Scene { time_step: TimeStep::Fixed(0.005), ..Scene::dam_break(50, 100) };
+    let mut applications = |solver| {
+        scene.dfsph = DfsphSettings { solver, ..DfsphSettings::default() };
+        let mut simulation = start(&scene);
+        run(&mut simulation, 60);
+        let mut sum = 0.0;
+        for _ in 0..20 {
+            step(&mut simulation);
+            sum += simulation.world().stats().applications;
+        }
+        sum
+    };
+    let sweeps = applications(PressureSolver::GaussSeidel);
+    let both = applications(PressureSolver::TwoLevel);
+    assert!(both < 0.7 * sweeps, "{both} {sweeps}");
+}
+
+#[test]
 fn nothing_jumps_where_a_breaking_dam_ceases_to_be_calm() {
     let mut scene = Scene { time_step: TimeStep::default(), ..Scene::dam_break(40, 60) };
     scene.dfsph = DfsphSettings::default();
     let mut simulation = start(&scene);
-    let mut steps = Vec::new();
-    let mut energy = f32::NAN;
-    while simulation.time() < 0.3 {
+    let mut energies = Vec::new();
+    while simulation.time() < 0.2 {
         step(&mut simulation);
-        let before = energy;
         let measures = simulation.world().measure();
-        energy = measures.kinetic_energy + measures.potential_energy;
-        let loss = (before - energy) / simulation.last_step();
-        steps.push((coarsely(&simulation), loss, measures.max_density));
+        energies
+            .push((measures.kinetic_energy + measures.potential_energy, simulation.last_step()));
+        assert!(measures.max_density < 1010.0, "{} kg/m²", measures.max_density);
     }
-    let taken = steps.iter().take_while(|step| step.0).count();
-    assert!(taken > 20 && taken + 20 < steps.len(), "{taken} of {}", steps.len());
-    assert!(!steps[taken..].iter().any(|step| step.0), "once and for all");
-    for pair in steps[taken - 10..taken + 10].windows(2) {
-        let [(_, before, _), (_, after, density)] = [pair[0], pair[1]];
+    let losses = energies.windows(2).map(|pair| (pair[0].0 - pair[1].0) / pair[1].1);
+    let losses: Vec<f32> = losses.skip(energies.len() / 4).collect();
+    for pair in losses.windows(2) {
+        let [before, after] = [pair[0], pair[1]];
         assert!(before > 0.0 && after > 0.0, "{before} W, {after} W");
         assert!((0.6..1.6).contains(&(after / before)), "{before} W, {after} W");
-        assert!(density < 1010.0, "{density} kg/m²");
     }
 }
 

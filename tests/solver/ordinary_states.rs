@@ -61,7 +61,7 @@ fn particle_without_neighbors_is_in_free_fall_in_a_splash() {
     scene.fluids[0].velocity = Vec2::new(8.0, 4.0);
     let mut simulation = start(&scene);
     let mut seen = 0;
-    for _ in 0..200 {
+    for _ in 0..250 {
         let alone = |simulation: &mut Simulation<Vec2>| -> Vec<bool> {
             let results = simulation.bodies()[0].particles.results();
             results.iter().map(|result| result.neighbors == 0).collect()

@@ -23,6 +23,8 @@ const MAX_ITERATIONS: u32 = 60;
 /// The coarse system of equations and its last solution.
 #[derive(Debug, Default)]
 pub(super) struct Coarse<V> {
+    /// Whether the system belongs to the present neighbourhoods.
+    assembled: bool,
     blocks: Blocks,
     /// For each block its row: the entries for the blocks around it.
     matrix: Vec<f32>,
@@ -39,7 +41,13 @@ impl<V: Vector> Coarse<V> {
     const STENCIL: usize = Blocks::stencil(V::DIM);
     const STEPS: [Step; 220] = steps(V::DIM);
 
-    /// Sets up the system for the particles' present neighbourhoods.
+    /// Forgets the system: the neighbourhoods are others.
+    pub(super) fn outdate(&mut self) {
+        self.assembled = false;
+    }
+
+    /// Sets up the system for the particles' present neighbourhoods, if it is not yet.
+    /// Returns whether it was not, which took half an application of their own.
     ///
     /// With e constant in blocks, the acceleration of particle i is -1/rho0
     /// times the sum over blocks b of k_i\[b\] e_b, k_i\[b\] the sum of g_ij over
@@ -51,7 +59,11 @@ impl<V: Vector> Coarse<V> {
         neighbors: &NeighborLists<V>,
         grid: &CellGrid,
         threads: Threads,
-    ) {
+    ) -> bool {
+        if self.assembled {
+            return false;
+        }
+        self.assembled = true;
         self.blocks.find::<V>(grid, threads);
         let count = self.blocks.len();
         self.matrix.clear();
@@ -73,6 +85,7 @@ impl<V: Vector> Coarse<V> {
         let diagonals = self.matrix.chunks(Self::STENCIL).map(|row| row[Self::STENCIL / 2]);
         self.inverse.clear();
         self.inverse.extend(diagonals.map(|d| if d > 0.0 { 1.0 / d } else { 0.0 }));
+        true
     }
 
     /// Adds k_i k_i^T/rho0 to the rows from block `first` on.

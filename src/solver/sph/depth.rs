@@ -1,19 +1,23 @@
-//! Whether water is so deep and so calm that the coarse grid pays.
+//! Whether water is so calm that its solves start on the coarse grid.
 //!
-//! A sweep passes pressure on by a few layers of particles. In deep water at rest
-//! what is missing at the floor adds up over the steps, until the correction
-//! throws the water up and it boils for ever. Water that is shallow comes to rest
-//! by sweeps alone, and water under way is elsewhere before errors add up.
+//! A sweep passes pressure on by a few layers of particles. In water at rest what is
+//! missing at the floor adds up over the steps, until the correction throws the water
+//! up and it boils for ever, though each solve meets its tolerance. Water under way is
+//! elsewhere before errors add up, and a lattice that does not fit its walls throws
+//! it the higher the more exactly it is solved.
 
 use super::FluidWorld;
 use super::dfsph::SPARSE_NEIGHBORS;
 use crate::solver::parallel::{CHUNK, Threads, chunks, for_each_chunk};
 use crate::solver::vector::Vector;
 
-/// Least depth of deep water in particle spacings: of columns 20 spacings wide
-/// that of 40 layers comes to rest by sweeps alone (0.010 sqrt(gH), 0.009 with
-/// the coarse grid), that of 50 does not quite (0.039 against 0.020).
-const LEAST_LAYERS: f64 = 48.0;
+/// Least depth in particle spacings: a column of 25 layers, 20 wide, comes to rest at
+/// 0.009 sqrt(gH) with the coarse grid, by sweeps alone it does not.
+const LEAST_LAYERS: f64 = 16.0;
+
+/// The same where densities are corrected by positions: there a column of 40 layers
+/// comes to rest by sweeps alone.
+const LEAST_LAYERS_BY_POSITIONS: f64 = 48.0;
 
 /// Most of the mean of v² over g H that counts as calm. A column that a lattice
 /// too tight by a tenth of a percent throws up reaches 0.037, and does not come
@@ -43,7 +47,9 @@ impl<V: Vector> FluidWorld<V> {
         let sums = self.sums(threads);
         let variance = sums.squared / sums.count - (sums.height / sums.count).powi(2);
         let head = (12.0 * variance).sqrt();
-        let deep = layer > 0.0 && head >= LEAST_LAYERS * layer;
+        let least =
+            if self.corrects_positions() { LEAST_LAYERS_BY_POSITIONS } else { LEAST_LAYERS };
+        let deep = layer > 0.0 && head >= least * layer;
         deep && sums.motion <= MOST_MOTION * head * sums.count
     }
 

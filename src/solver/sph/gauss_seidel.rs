@@ -1,5 +1,5 @@
 //! Sweeps of projected Gauss-Seidel with over-relaxation (PSOR, Cryer 1971),
-//! on their own or after a correction on the coarse grid.
+//! on their own or with corrections on the coarse grid.
 //!
 //! A sweep visits the particles stripe after stripe and passes every change of
 //! a pressure on to the accelerations at once. Stripes of one color reach no
@@ -20,32 +20,94 @@ use crate::solver::vector::Vector;
 /// by one, so that no thread goes without.
 const PAIRS_PER_THREAD: usize = 2;
 
+/// When a solve is corrected on the coarse grid, if there is one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Corrections {
+    /// Before the first sweep.
+    pub(super) at_once: bool,
+    /// Whenever the sweeps alone would take longer.
+    pub(super) between: bool,
+}
+
+/// Whether sweeps get on so slowly that a correction on the coarse grid is due.
+struct Pace {
+    /// Sweeps since the last correction.
+    sweeps: u32,
+    /// Fewest sweeps between two corrections.
+    least: u32,
+    /// Error after the last sweep, as a fraction of the rest density.
+    error: f32,
+    /// That which the last correction was due at.
+    corrected: f32,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { sweeps: 0, least: 2, error: f32::INFINITY, corrected: f32::INFINITY }
+    }
+}
+
+impl Pace {
+    /// Takes the error after another sweep, and says whether to correct before the next.
+    ///
+    /// It is due where more than eight further sweeps would be needed if each left as much
+    /// of the error as this one did: it takes about as long as two, and what it leaves in
+    /// the blocks takes a few more. Where it does not help, as in impacts, the sweeps have
+    /// the next word for twice as long.
+    fn wants_correction(&mut self, error: f32, tolerance: f32) -> bool {
+        self.sweeps += 1;
+        let kept = error / self.error;
+        self.error = error;
+        let kept = kept * kept * kept * kept;
+        if self.sweeps < self.least || error * kept * kept <= tolerance {
+            return false;
+        }
+        if error > 0.7 * self.corrected {
+            self.least *= 2;
+        }
+        self.corrected = error;
+        self.sweeps = 0;
+        true
+    }
+}
+
 impl<V: Vector> System<'_, V> {
-    /// Gauss-Seidel sweeps, after a correction on the coarse grid if there is one.
+    /// Gauss-Seidel sweeps, with corrections on the coarse grid if there is one.
     /// `mixed` if the rest densities differ.
     pub(super) fn sweeps(
         &mut self,
-        coarse: Option<&mut Coarse<V>>,
+        mut coarse: Option<&mut Coarse<V>>,
+        corrections: Corrections,
         mixed: bool,
         relaxation: f32,
         stopping: &Stopping,
     ) -> SolveReport {
-        let mut applications = 0.5;
-        if let Some(coarse) = coarse {
-            self.correct_coarsely(coarse);
-            applications += 1.0;
+        let mut report = SolveReport { applications: 0.5, ..SolveReport::default() };
+        let mut pace = Pace::default();
+        let mut correct = corrections.at_once;
+        loop {
+            if let Some(coarse) = coarse.as_deref_mut().filter(|_| correct) {
+                report.applications += self.correct_coarsely(coarse);
+            }
+            report.error = if mixed {
+                self.sweep_all::<true>(relaxation)
+            } else {
+                self.sweep_all::<false>(relaxation)
+            };
+            report.iterations += 1;
+            report.applications += 1.0;
+            if stopping.reached(report.iterations, report.error) {
+                return report;
+            }
+            correct =
+                corrections.between && pace.wants_correction(report.error, stopping.tolerance);
         }
-        let report = if mixed {
-            self.gauss_seidel::<true>(relaxation, stopping)
-        } else {
-            self.gauss_seidel::<false>(relaxation, stopping)
-        };
-        SolveReport { applications: applications + report.applications, ..report }
     }
 
     /// Adds the pressures of the coarse grid that meet what the present ones
-    /// leave of the source. Takes one application of the system.
-    fn correct_coarsely(&mut self, coarse: &mut Coarse<V>) {
+    /// leave of the source. Returns the applications of the system that it took.
+    fn correct_coarsely(&mut self, coarse: &mut Coarse<V>) -> f32 {
+        let set_up = coarse.assemble(self.particles, self.neighbors, self.grid, self.threads);
         let (dt, floor) = (self.dt, self.floor);
         let Workspace { kappa, source, step, vectors, residual, .. } = &mut *self.workspace;
         residual.resize(kappa.len(), 0.0);
@@ -81,17 +143,15 @@ impl<V: Vector> System<'_, V> {
             }
         });
         self.accelerate();
+        if set_up { 1.5 } else { 1.0 }
     }
 
-    /// Sweeps of projected Gauss-Seidel with over-relaxation, in two colors of
-    /// stripes. The accelerations follow each change of an unknown.
+    /// A sweep of projected Gauss-Seidel with over-relaxation, in two colors of
+    /// stripes. The accelerations follow each change of an unknown. Returns the
+    /// mean error before the changes, as a fraction of the rest density.
     ///
     /// `MIXED` if the rest densities differ.
-    fn gauss_seidel<const MIXED: bool>(
-        &mut self,
-        relaxation: f32,
-        stopping: &Stopping,
-    ) -> SolveReport {
+    fn sweep_all<const MIXED: bool>(&mut self, relaxation: f32) -> f32 {
         let count = self.particles.positions.len();
         let Workspace { kappa, source, step, vectors, partial, .. } = &mut *self.workspace;
         let sweep = Sweep {
@@ -103,46 +163,39 @@ impl<V: Vector> System<'_, V> {
             dt: self.dt,
             floor: self.floor,
         };
-        let mut iterations = 0;
-        loop {
-            let mut errors = 0.0;
-            if self.endless {
-                // The first and the last stripe reach each other: one after the other.
-                let all = (0, count as u32);
-                for stripe in self.grid.stripes() {
-                    let own = stripe.own.0 as usize..stripe.own.1 as usize;
-                    let stripe = &Stripe { reach: all, ..*stripe };
-                    let mut partial = 0.0;
-                    let (u, kappa) = (&mut **vectors, &mut kappa[own]);
-                    sweep.stripes::<MIXED>((u, kappa, &mut partial, stripe), None);
-                    errors += partial;
-                }
-            }
-            for color in 0..if self.endless { 0 } else { 2 } {
-                let stripes = self.grid.stripes_of(color);
-                partial.resize(stripes.len(), 0.0);
-                let parts = (
-                    PartsMut::new(vectors, stripes, |stripe| stripe.reach),
-                    PartsMut::new(kappa, stripes, |stripe| stripe.own),
-                    &mut partial[..],
-                    stripes,
-                );
-                // Two stripes by turns: one's arithmetic fills the waits of the other's.
-                if stripes.len() >= PAIRS_PER_THREAD * 2 * self.threads.count() {
-                    for_each_chunk(self.threads, Pairs(parts), |(one, other)| {
-                        sweep.stripes::<MIXED>(one, other);
-                    });
-                } else {
-                    for_each_chunk(self.threads, parts, |one| sweep.stripes::<MIXED>(one, None));
-                }
-                errors += ordered_sum(partial);
-            }
-            iterations += 1;
-            let error = (errors * f64::from(self.dt) / count as f64) as f32;
-            if stopping.reached(iterations, error) {
-                return SolveReport { iterations, applications: iterations as f32, error };
+        let mut errors = 0.0;
+        if self.endless {
+            // The first and the last stripe reach each other: one after the other.
+            let all = (0, count as u32);
+            for stripe in self.grid.stripes() {
+                let own = stripe.own.0 as usize..stripe.own.1 as usize;
+                let stripe = &Stripe { reach: all, ..*stripe };
+                let mut partial = 0.0;
+                let (u, kappa) = (&mut **vectors, &mut kappa[own]);
+                sweep.stripes::<MIXED>((u, kappa, &mut partial, stripe), None);
+                errors += partial;
             }
         }
+        for color in 0..if self.endless { 0 } else { 2 } {
+            let stripes = self.grid.stripes_of(color);
+            partial.resize(stripes.len(), 0.0);
+            let parts = (
+                PartsMut::new(vectors, stripes, |stripe| stripe.reach),
+                PartsMut::new(kappa, stripes, |stripe| stripe.own),
+                &mut partial[..],
+                stripes,
+            );
+            // Two stripes by turns: one's arithmetic fills the waits of the other's.
+            if stripes.len() >= PAIRS_PER_THREAD * 2 * self.threads.count() {
+                for_each_chunk(self.threads, Pairs(parts), |(one, other)| {
+                    sweep.stripes::<MIXED>(one, other);
+                });
+            } else {
+                for_each_chunk(self.threads, parts, |one| sweep.stripes::<MIXED>(one, None));
+            }
+            errors += ordered_sum(partial);
+        }
+        (errors * f64::from(self.dt) / count as f64) as f32
     }
 }
 

@@ -40,6 +40,7 @@ use super::settings::{FluidMaterial, WorldSettings};
 use super::stats::StepStats;
 use super::vector::Vector;
 use coarse::Coarse;
+use gauss_seidel::Corrections;
 use implicit_viscosity::ThickSolver;
 use membrane::Membrane;
 use packed::Packed;
@@ -96,12 +97,10 @@ pub struct FluidWorld<V: Vector> {
     neighbors: NeighborLists<V>,
     workspace: Workspace<V>,
     coarse: Coarse<V>,
-    /// Whether the coarse grid belongs to the present lists.
-    assembled: bool,
     /// Whether the workspace holds what the particles move by beside their velocities.
     corrected: bool,
-    /// Whether the water is deep and calm in the present step.
-    deep: bool,
+    /// When the solves of the present step are corrected on the coarse grid.
+    corrections: Corrections,
     thick: ThickSolver<V>,
     vorticity: Vorticity,
     removed: Vec<RemovedParticle>,
@@ -135,9 +134,8 @@ impl<V: Vector> Default for FluidWorld<V> {
             neighbors: NeighborLists::default(),
             workspace: Workspace::default(),
             coarse: Coarse::default(),
-            assembled: false,
             corrected: false,
-            deep: false,
+            corrections: Corrections::default(),
             thick: ThickSolver::default(),
             vorticity: Vorticity::default(),
             removed: Vec::new(),

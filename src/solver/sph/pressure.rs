@@ -154,10 +154,6 @@ impl<V: Vector> FluidWorld<V> {
         system.begin(impulses, warm, source, support * support, min_neighbors, isolate);
         self.add_wall_sources(threads);
         self.remove_mean_source(threads);
-        let coarsely = self.deep && self.settings.has_coarse_grid();
-        if coarsely {
-            self.assemble(threads);
-        }
         let FluidWorld { settings, particles, neighbors, workspace, grid, coarse, bodies, .. } =
             self;
         let mut system =
@@ -165,9 +161,9 @@ impl<V: Vector> FluidWorld<V> {
         match settings.dfsph.solver {
             PressureSolver::Jacobi => system.jacobi(settings.dfsph.relaxation, stopping),
             PressureSolver::GaussSeidel | PressureSolver::TwoLevel => {
-                let coarse = coarsely.then_some(coarse);
+                let coarse = settings.has_coarse_grid().then_some(coarse);
                 let relaxation = settings.dfsph.over_relaxation;
-                system.sweeps(coarse, mixed(bodies), relaxation, stopping)
+                system.sweeps(coarse, self.corrections, mixed(bodies), relaxation, stopping)
             }
         }
     }

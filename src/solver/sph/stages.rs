@@ -2,6 +2,7 @@
 
 use bevy_platform::time::Instant;
 
+use super::gauss_seidel::Corrections;
 use super::pressure::SolveReport;
 use super::{
     FluidWorld, dfsph, implicit_viscosity, mixed, surface_tension, viscosity, vorticity, wcsph,
@@ -68,7 +69,9 @@ impl<V: Vector> FluidWorld<V> {
         let mut report = SolveReport::default();
         threads.for_particles(self.len()).together(|threads| {
             self.refresh(threads);
-            self.deep = self.settings.has_coarse_grid() && self.is_deep_and_calm(threads);
+            let calm = self.settings.has_coarse_grid() && self.is_deep_and_calm(threads);
+            self.corrections =
+                Corrections { at_once: calm, between: !calm && !self.corrects_positions() };
             self.apply_accelerations(dt, threads);
             match self.settings.method {
                 FluidMethod::Dfsph => report = dfsph::density_solve(self, dt, threads),
@@ -180,17 +183,8 @@ impl<V: Vector> FluidWorld<V> {
         };
         let (positions, lightness) = (&particles.positions, &particles.lightness);
         self.planes.add_to(threads, positions, lightness, support_radius, results);
-        self.assembled = false;
+        self.coarse.outdate();
         self.fresh = true;
         self.searches += 1;
-    }
-
-    /// Sets up the coarse grid of the present lists, if it is not yet.
-    pub(super) fn assemble(&mut self, threads: Threads) {
-        if !self.assembled {
-            self.coarse.assemble(&self.particles, &self.neighbors, &self.grid, threads);
-            self.stats.applications += 0.5;
-            self.assembled = true;
-        }
     }
 }
