@@ -53,8 +53,9 @@ pub struct StepStats {
     /// Iterations of the implicit viscosity; 0 where the explicit one is stable.
     pub viscosity_iterations: u32,
     /// Applications of the pressure operator in both solves: an iteration is
-    /// one, the start of the Gauss-Seidel sweeps half of one, each coarse
-    /// correction one more, and the set-up of the coarse grid half of one a step.
+    /// one, the start of the Gauss-Seidel sweeps half of one, and each coarse
+    /// correction one more. The set-up of the coarse grid, which takes the time of half of
+    /// one in a step, is left out: a state that is loaded has to do it again.
     pub applications: f32,
     /// Mean compression that the density solve stopped at, as a fraction of the
     /// rest density; by the Gauss-Seidel solvers its mean error either way.

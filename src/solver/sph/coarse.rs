@@ -47,7 +47,6 @@ impl<V: Vector> Coarse<V> {
     }
 
     /// Sets up the system for the particles' present neighbourhoods, if it is not yet.
-    /// Returns whether it was not, which took half an application of their own.
     ///
     /// With e constant in blocks, the acceleration of particle i is -1/rho0
     /// times the sum over blocks b of k_i\[b\] e_b, k_i\[b\] the sum of g_ij over
@@ -59,9 +58,9 @@ impl<V: Vector> Coarse<V> {
         neighbors: &NeighborLists<V>,
         grid: &CellGrid,
         threads: Threads,
-    ) -> bool {
+    ) {
         if self.assembled {
-            return false;
+            return;
         }
         self.assembled = true;
         self.blocks.find::<V>(grid, threads);
@@ -85,7 +84,6 @@ impl<V: Vector> Coarse<V> {
         let diagonals = self.matrix.chunks(Self::STENCIL).map(|row| row[Self::STENCIL / 2]);
         self.inverse.clear();
         self.inverse.extend(diagonals.map(|d| if d > 0.0 { 1.0 / d } else { 0.0 }));
-        true
     }
 
     /// Adds k_i k_i^T/rho0 to the rows from block `first` on.

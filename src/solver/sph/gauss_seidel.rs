@@ -87,7 +87,8 @@ impl<V: Vector> System<'_, V> {
         let mut correct = corrections.at_once;
         loop {
             if let Some(coarse) = coarse.as_deref_mut().filter(|_| correct) {
-                report.applications += self.correct_coarsely(coarse);
+                self.correct_coarsely(coarse);
+                report.applications += 1.0;
             }
             report.error = if mixed {
                 self.sweep_all::<true>(relaxation)
@@ -105,9 +106,9 @@ impl<V: Vector> System<'_, V> {
     }
 
     /// Adds the pressures of the coarse grid that meet what the present ones
-    /// leave of the source. Returns the applications of the system that it took.
-    fn correct_coarsely(&mut self, coarse: &mut Coarse<V>) -> f32 {
-        let set_up = coarse.assemble(self.particles, self.neighbors, self.grid, self.threads);
+    /// leave of the source. Takes one application of the system.
+    fn correct_coarsely(&mut self, coarse: &mut Coarse<V>) {
+        coarse.assemble(self.particles, self.neighbors, self.grid, self.threads);
         let (dt, floor) = (self.dt, self.floor);
         let Workspace { kappa, source, step, vectors, residual, .. } = &mut *self.workspace;
         residual.resize(kappa.len(), 0.0);
@@ -143,7 +144,6 @@ impl<V: Vector> System<'_, V> {
             }
         });
         self.accelerate();
-        if set_up { 1.5 } else { 1.0 }
     }
 
     /// A sweep of projected Gauss-Seidel with over-relaxation, in two colors of
