@@ -12,7 +12,7 @@ use crate::solver::parallel::{CHUNK, Threads, chunks, for_each_chunk};
 use crate::solver::vector::Vector;
 
 /// Least depth in particle spacings: a column of 25 layers, 20 wide, comes to rest at
-/// 0.009 sqrt(gH) with the coarse grid, by sweeps alone it does not.
+/// 0.006 sqrt(gH) with the coarse grid, by sweeps alone it does not.
 const LEAST_LAYERS: f64 = 16.0;
 
 /// The same where densities are corrected by positions: there a column of 40 layers
