@@ -38,44 +38,90 @@ pub(crate) struct Blocks {
     layers: [Vec<Layer>; LAYER_COLORS],
 }
 
-/// Bits of a phase: two for each axis, with one to spare above.
+/// Bits of a phase: two for each axis, with one to spare above. Behind them one for each
+/// axis tells the side that a point's other neighbours are on.
 const PHASE_STEP: u32 = 3;
 const PHASE_BITS: u16 = 0o333;
 const PHASE_SPARE: u16 = 0o444;
+const SIDES: u32 = 3 * PHASE_STEP;
 
-/// Which block around a point's own a neighbour is in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Step {
-    /// One bit per axis, set if the block differs along it. A point reaches
-    /// blocks on one side of its own only, so that this tells them apart.
-    pub(crate) slot: u8,
-    /// Place among the blocks around, less that of the middle.
-    pub(crate) offset: i8,
+/// Most blocks that the neighbours of a point are in: a point reaches blocks on one side of
+/// its own along each axis. They are told apart by a bit for each axis in use.
+pub(crate) const SLOTS: usize = 8;
+
+/// The bits of a slot by the axes of a grid in the order of [`CellGrid::coordinates`].
+const fn bits(dim: usize) -> [usize; 3] {
+    if dim == 2 { [1, 0, 2] } else { [1, 2, 4] }
 }
 
-/// All steps by the difference of two phases.
-pub(crate) const fn steps(dim: usize) -> [Step; PHASE_BITS as usize + 1] {
-    let mut table = [Step { slot: 0, offset: 0 }; PHASE_BITS as usize + 1];
+/// The slot that a neighbour's block has, by the difference of two phases.
+pub(crate) const fn slots(dim: usize) -> [u8; PHASE_BITS as usize + 1] {
+    let mut table = [0; PHASE_BITS as usize + 1];
     let mut index = 0;
     while index < table.len() {
-        let (mut slot, mut offset) = (0, 0);
         let mut axis = 0;
         while axis < 3 {
-            let stride = match (axis, dim) {
-                (0, 2) => 3,
-                (0, _) => 9,
-                (1, _) => 3,
-                _ => 1,
-            };
-            match (index >> (PHASE_STEP * axis)) & 3 {
-                1 => (slot, offset) = (slot | 1 << axis, offset + stride),
-                3 => (slot, offset) = (slot | 1 << axis, offset - stride),
-                _ => {}
+            // Two blocks apart are no neighbours.
+            if (index >> (PHASE_STEP as usize * axis)) & 1 == 1 {
+                table[index] |= bits(dim)[axis] as u8;
             }
             axis += 1;
         }
-        table[index] = Step { slot, offset };
         index += 1;
+    }
+    table
+}
+
+/// For each choice of sides and each slot its block's place among the blocks around, less
+/// that of the middle.
+pub(crate) const fn offsets(dim: usize) -> [[i8; SLOTS]; SLOTS] {
+    let strides = if dim == 2 { [3, 0, 1] } else { [9, 3, 1] };
+    let mut table = [[0; SLOTS]; SLOTS];
+    let mut index = 0;
+    while index < SLOTS * SLOTS {
+        let (sides, slot) = (index / SLOTS, index % SLOTS);
+        let mut axis = 0;
+        while axis < 3 {
+            let side = if sides >> axis & 1 == 1 { strides[axis] } else { -strides[axis] };
+            table[sides][slot] += if slot & bits(dim)[axis] > 0 { side } else { 0 };
+            axis += 1;
+        }
+        index += 1;
+    }
+    table
+}
+
+/// Two slots, the block of the second not before that of the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pair {
+    pub(crate) first: u8,
+    pub(crate) second: u8,
+    /// Place of the second's block among those around the first's, less that of the middle.
+    pub(crate) offset: u8,
+}
+
+/// Number of [`Pair`]s of all slots.
+pub(crate) const PAIRS: usize = SLOTS * (SLOTS + 1) / 2;
+
+/// For each choice of sides the pairs of the slots in use; the others are those of a slot
+/// with itself that is not in use.
+pub(crate) const fn pairs(dim: usize) -> [[Pair; PAIRS]; SLOTS] {
+    let offsets = offsets(dim);
+    let mut table = [[Pair { first: 0, second: 0, offset: 0 }; PAIRS]; SLOTS];
+    let mut sides = 0;
+    while sides < SLOTS {
+        let (mut index, mut used) = (0, 0);
+        while index < 1 << (2 * dim) {
+            let (first, second) = (index >> dim, index & ((1 << dim) - 1));
+            let offset = offsets[sides][second] - offsets[sides][first];
+            if offset >= 0 {
+                table[sides][used] =
+                    Pair { first: first as u8, second: second as u8, offset: offset as u8 };
+                used += 1;
+            }
+            index += 1;
+        }
+        sides += 1;
     }
     table
 }
@@ -106,10 +152,16 @@ impl Blocks {
         &self.layers[color]
     }
 
-    /// Index into [`steps`] of the step from one point's block to that of another near it.
+    /// Index into [`slots`] of one point's block, seen from that of another near it.
     #[inline(always)]
     pub(crate) fn step(&self, from: usize, to: usize) -> usize {
         usize::from((self.phases[to] | PHASE_SPARE).wrapping_sub(self.phases[from]) & PHASE_BITS)
+    }
+
+    /// Index into [`offsets`] of the sides on which a point reaches other blocks.
+    #[inline(always)]
+    pub(crate) fn sides(&self, point: usize) -> usize {
+        usize::from(self.phases[point] >> SIDES)
     }
 
     /// Finds the blocks of a grid.
@@ -118,8 +170,10 @@ impl Blocks {
         let (middle_stride, slow_stride) = (fast, fast * middle);
         self.cells.clear();
         self.cells.extend(grid.coordinates().enumerate().map(|(cell, coordinates)| {
+            let sides = coordinates.iter().rev().fold(0, |sides, c| sides << 1 | (c & 1));
             let [x, z, y] = coordinates.map(|coordinate| coordinate / 2 + 1);
-            let phase = [x, z, y].iter().rev().fold(0, |phase, c| phase << PHASE_STEP | (c & 3));
+            let phase =
+                [x, z, y].iter().rev().fold(sides, |phase, c| phase << PHASE_STEP | (c & 3));
             (x * slow_stride + z * middle_stride + y, cell as u32, phase as u16)
         }));
         self.cells.sort_unstable();
@@ -189,5 +243,32 @@ impl Blocks {
             + 4 * (self.of.capacity() + self.neighbors.capacity())
             + 2 * self.phases.capacity()
             + self.layers.iter().map(|l| size_of::<Layer>() * l.capacity()).sum::<usize>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_pair_of_slots_is_listed_once_from_the_earlier_block() {
+        for dim in [2, 3] {
+            let (pairs, offsets) = (pairs(dim), offsets(dim));
+            for sides in [0, 5, 7, (1 << dim) - 1] {
+                let used = (1 << dim) * ((1 << dim) + 1) / 2;
+                let mut seen: Vec<(u8, u8)> = pairs[sides][..used]
+                    .iter()
+                    .map(|pair| {
+                        let [first, second] =
+                            [pair.first, pair.second].map(|slot| offsets[sides][usize::from(slot)]);
+                        assert_eq!(i16::from(second - first), i16::from(pair.offset));
+                        (pair.first.min(pair.second), pair.first.max(pair.second))
+                    })
+                    .collect();
+                seen.sort_unstable();
+                seen.dedup();
+                assert_eq!(seen.len(), used, "{dim}D, {sides}");
+            }
+        }
     }
 }

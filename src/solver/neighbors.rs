@@ -15,7 +15,7 @@ use super::parallel::{CHUNK, Threads, chunks, chunks_mut, for_each_chunk, number
 use super::vector::Vector;
 use super::wide::{self, Machine, Task};
 
-pub(crate) use lists::{AllLists, Bundles, ChunkLists};
+pub(crate) use lists::{AllLists, ChunkLists, Successive};
 
 /// Factor between the support radius and the size of a search cell: above the
 /// reach of the search, so that one ring of cells around a point is enough.
@@ -251,6 +251,11 @@ impl<V: Vector> NeighborLists<V> {
         let local = particle % CHUNK;
         let chunk = &self.chunks[particle / CHUNK];
         (ChunkLists { chunk, points: &self.wide_points, first: particle - local }, local)
+    }
+
+    /// The lists of the particles from `first` on, which must be there.
+    pub(crate) fn successive(&self, first: usize) -> Successive<'_, V> {
+        Successive::new(self, first)
     }
 
     /// Bytes of all lists.

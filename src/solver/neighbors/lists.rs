@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::NeighborChunk;
+use super::{NeighborChunk, NeighborLists};
 use crate::solver::lanes::{Apart, WIDTH};
 use crate::solver::listed::{Bounds, Listed};
 use crate::solver::neighborhood::{Entry, Lists};
@@ -79,20 +79,8 @@ impl<'a, V: Vector> ChunkLists<'a, V> {
     /// Fluid neighbours of the chunk's particle `local` with their kernel values and gradients.
     #[inline(always)]
     pub(crate) fn bundles(&self, local: usize) -> Bundles<'a, V> {
-        let entry = self.chunk.entries[local];
-        let own = self.first + local;
-        let (start, count) = (entry.start as usize, entry.count as usize);
-        let bounds = match (self.chunk.bounds.get(local), count) {
-            (Some(bounds), _) => *bounds,
-            (None, 0) => Bounds::of(own as u32),
-            (None, _) => {
-                let indices = &self.chunk.fluid.indices[start..start + count];
-                Bounds::of(own as u32).with(indices[0]).with(indices[count - 1])
-            }
-        };
-        // SAFETY: the bounds are the list's, which ends with the particle itself where it
-        // is padded; one that ascends is between its ends.
-        unsafe { self.arrays().bundles(entry, own, bounds) }
+        let bounds = self.chunk.bounds.get(local);
+        self.arrays().own_bundles(self.chunk.entries[local], self.first + local, bounds)
     }
 
     /// Fluid neighbours of the chunk's particles, one after the other. Lists are within the
@@ -120,8 +108,51 @@ impl<'a, V: Vector> ChunkLists<'a, V> {
     }
 }
 
+/// The lists of successive particles, whichever chunks they are in.
+#[derive(Clone, Debug)]
+pub(crate) struct Successive<'a, V: Vector> {
+    lists: &'a NeighborLists<V>,
+    arrays: Arrays<'a, V>,
+    /// Those left in the chunk.
+    entries: core::slice::Iter<'a, Entry>,
+    /// Theirs, or none.
+    bounds: core::slice::Iter<'a, Bounds>,
+    /// The next particle.
+    own: usize,
+}
+
+impl<'a, V: Vector> Successive<'a, V> {
+    /// From the particle `first` on.
+    pub(super) fn new(lists: &'a NeighborLists<V>, first: usize) -> Self {
+        let (chunk, local) = lists.of(first);
+        let bounds = chunk.chunk.bounds.get(local..).unwrap_or_default();
+        Self {
+            lists,
+            arrays: chunk.arrays(),
+            entries: chunk.chunk.entries[local..].iter(),
+            bounds: bounds.iter(),
+            own: first,
+        }
+    }
+}
+
+impl<'a, V: Vector> Iterator for Successive<'a, V> {
+    type Item = Bundles<'a, V>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Bundles<'a, V>> {
+        if self.entries.len() == 0 {
+            *self = Self::new(self.lists, self.own);
+        }
+        let entry = *self.entries.next()?;
+        let own = self.own;
+        self.own += 1;
+        Some(self.arrays.own_bundles(entry, own, self.bounds.next()))
+    }
+}
+
 /// The lists of a chunk in one piece each. Invariant: `used` entries long.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Arrays<'a, V: Vector> {
     used: usize,
     indices: &'a [u32],
@@ -132,6 +163,23 @@ struct Arrays<'a, V: Vector> {
 }
 
 impl<'a, V: Vector> Arrays<'a, V> {
+    /// The list of the particle `own` within bounds of its own: those given, or its ends.
+    #[inline(always)]
+    fn own_bundles(&self, entry: Entry, own: usize, bounds: Option<&Bounds>) -> Bundles<'a, V> {
+        let (start, count) = (entry.start as usize, entry.count as usize);
+        let bounds = match (bounds, count) {
+            (Some(bounds), _) => *bounds,
+            (None, 0) => Bounds::of(own as u32),
+            (None, _) => {
+                let indices = &self.indices[start..start + count];
+                Bounds::of(own as u32).with(indices[0]).with(indices[count - 1])
+            }
+        };
+        // SAFETY: the bounds are the list's, which ends with the particle itself where it
+        // is padded; one that ascends is between its ends.
+        unsafe { self.bundles(entry, own, bounds) }
+    }
+
     /// The list of the particle `own`.
     ///
     /// # Safety

@@ -5,12 +5,15 @@
 //! a pressure on to the accelerations at once. Stripes of one color reach no
 //! particle in common, so they can be swept at the same time.
 
+use core::iter::Zip;
+use core::slice::{Iter, IterMut};
+
 use super::coarse::Coarse;
 use super::packed::Packed;
-use super::pressure::{SolveReport, Stopping, System, Workspace, rate};
+use super::pressure::{SolveReport, Stopping, System, Workspace};
 use crate::solver::grid::Stripe;
 use crate::solver::lanes::Lanes;
-use crate::solver::neighbors::NeighborLists;
+use crate::solver::neighbors::{NeighborLists, Successive, sums};
 use crate::solver::parallel::{
     CHUNK, Pairs, PartsMut, chunks, chunks_mut, for_each_chunk, numbers, ordered_sum,
 };
@@ -112,20 +115,21 @@ impl<V: Vector> System<'_, V> {
         let (dt, floor) = (self.dt, self.floor);
         let Workspace { kappa, source, step, vectors, residual, .. } = &mut *self.workspace;
         residual.resize(kappa.len(), 0.0);
-        let gradient_sums = &self.particles.gradient_sums;
-        let accelerations = &*vectors;
+        let accelerations = &**vectors;
         let parts = (
-            numbers(),
             chunks_mut(residual),
             chunks(kappa),
             chunks(source),
             chunks(step),
+            chunks(accelerations),
+            chunks(&self.particles.gradient_sums),
             self.neighbors.chunks(),
         );
-        for_each_chunk(self.threads, parts, |(index, residual, kappa, source, step, chunk)| {
+        for_each_chunk(self.threads, parts, |part| {
+            let (residual, kappa, source, step, own, gradient_sums, chunk) = part;
+            sums::sum_dot(chunk, accelerations, residual);
             for (local, residual) in residual.iter_mut().enumerate() {
-                let i = index * CHUNK + local;
-                let rate = rate(chunk.bundles(local), gradient_sums[i], accelerations, i, 0);
+                let rate = gradient_sums[local].dot(V::narrow(own[local])) - *residual;
                 let missing = rate - source[local] / dt;
                 // Where there is no pressure and none is asked for, none comes.
                 let active = step[local] > 0.0 && (kappa[local] > floor || missing > 0.0);
@@ -214,13 +218,21 @@ struct Sweep<'a, V: Vector> {
 /// its [`Part::left`], and the stripe.
 type Share<'a, V> = (&'a mut [<V as Lanes>::Wide], &'a mut [f32], &'a mut f64, &'a Stripe);
 
-/// A stripe and what a sweep over it changes.
+/// What a sweep reads and changes of each particle of a stripe besides its list: the
+/// pressure, what is to be met, the step, 1/rho0 and the sum of the gradients.
+type Own<'a, V> =
+    Zip<Zip<IterMut<'a, f32>, Zip<Iter<'a, f32>, Iter<'a, f32>>>, Zip<Iter<'a, f32>, Iter<'a, V>>>;
+
+/// What is left of a stripe for a sweep.
 struct Part<'a, V: Vector> {
     /// The accelerations within the stripe's reach.
     u: &'a mut [V::Wide],
-    /// The stripe's own pressures.
-    kappa: &'a mut [f32],
-    stripe: &'a Stripe,
+    /// The particle that they start at.
+    first: usize,
+    /// The next particle.
+    next: usize,
+    own: Own<'a, V>,
+    lists: Successive<'a, V>,
     /// Sum of what was left of the source before each change, in 1/s: both ways
     /// under pressure, else only what asks for it. Not where other threads' are: with
     /// their sums in one cache line two threads were no faster than one.
@@ -228,67 +240,81 @@ struct Part<'a, V: Vector> {
     kept: V::Kept,
 }
 
-impl<'a, V: Vector> Part<'a, V> {
-    fn new(u: &'a mut [V::Wide], kappa: &'a mut [f32], stripe: &'a Stripe) -> Self {
-        Self { u, kappa, stripe, left: 0.0, kept: V::Kept::default() }
-    }
-}
-
 impl<V: Vector> Sweep<'_, V> {
     /// Sweeps over a stripe, and another if there is one.
     fn stripes<const MIXED: bool>(&self, share: Share<V>, other: Option<Share<V>>) {
         let (u, kappa, left, stripe) = share;
-        let mut part = Part::new(u, kappa, stripe);
-        let mut done = 0;
+        let mut count = kappa.len();
+        let mut part = self.part(u, kappa, stripe);
         if let Some((u, kappa, left, stripe)) = other {
-            let mut other = Part::new(u, kappa, stripe);
-            let both = part.kappa.len().min(other.kappa.len());
-            for local in 0..both {
-                self.relax::<MIXED>(&mut part, local);
-                self.relax::<MIXED>(&mut other, local);
+            let both = count.min(kappa.len());
+            let rest = kappa.len() - both;
+            let mut other = self.part(u, kappa, stripe);
+            for _ in 0..both {
+                self.relax::<MIXED>(&mut part);
+                self.relax::<MIXED>(&mut other);
             }
-            for local in both..other.kappa.len() {
-                self.relax::<MIXED>(&mut other, local);
-            }
+            (0..rest).for_each(|_| self.relax::<MIXED>(&mut other));
             *left = other.left;
-            done = both;
+            count -= both;
         }
-        for local in done..part.kappa.len() {
-            self.relax::<MIXED>(&mut part, local);
-        }
+        (0..count).for_each(|_| self.relax::<MIXED>(&mut part));
         *left = part.left;
     }
 
-    /// Changes the pressure of one particle of a stripe.
-    #[inline(always)]
-    fn relax<const MIXED: bool>(&self, part: &mut Part<V>, local: usize) {
+    /// All of a stripe.
+    fn part<'a>(
+        &'a self,
+        u: &'a mut [V::Wide],
+        kappa: &'a mut [f32],
+        stripe: &Stripe,
+    ) -> Part<'a, V> {
         let Packed { gradient_sums, lightness, .. } = self.particles;
-        let Part { u, kappa, stripe, left, kept } = part;
-        let first = stripe.reach.0 as usize;
-        let (i, kappa) = (stripe.own.0 as usize + local, &mut kappa[local]);
-        let (chunk, local) = self.neighbors.of(i);
-        let (list, gradient_sum) = (chunk.bundles(local), gradient_sums[i]);
+        let next = stripe.own.0 as usize;
+        let own = next..next + kappa.len();
+        let read = self.source[own.clone()].iter().zip(&self.step[own.clone()]);
+        let constant = lightness[own.clone()].iter().zip(&gradient_sums[own]);
+        Part {
+            u,
+            first: stripe.reach.0 as usize,
+            next,
+            own: kappa.iter_mut().zip(read).zip(constant),
+            lists: self.neighbors.successive(next),
+            left: 0.0,
+            kept: V::Kept::default(),
+        }
+    }
+
+    /// Changes the pressure of the next particle of a stripe, if there is one.
+    #[inline(always)]
+    fn relax<const MIXED: bool>(&self, part: &mut Part<V>) {
+        let Part { u, first, next, own, lists, left, kept } = part;
+        let Some(((kappa, (&source, &step)), (&lightness, &gradient_sum))) = own.next() else {
+            return;
+        };
+        let Some(list) = lists.next() else { return };
+        let (first, i) = (*first, *next - *first);
+        *next += 1;
         let gradients = list.gradients;
-        let rate = gradient_sum.dot(V::narrow(u[i - first]))
-            - V::sum_dot_keeping(gradients, u, first, kept);
-        let residual = self.source[i] - self.dt * rate;
-        if self.step[i] > 0.0 {
+        let rate =
+            gradient_sum.dot(V::narrow(u[i])) - V::sum_dot_keeping(gradients, u, first, kept);
+        let residual = source - self.dt * rate;
+        if step > 0.0 {
             let unmet = if *kappa > self.floor { residual.abs() } else { -residual };
             *left += f64::from(unmet.max(0.0));
         }
-        let wanted = *kappa - self.relaxation * residual * self.step[i];
+        let wanted = *kappa - self.relaxation * residual * step;
         let wanted = if wanted > self.floor { wanted } else { 0.0 };
         let change = wanted - *kappa;
         if change == 0.0 {
             return;
         }
         *kappa = wanted;
-        let own = V::narrow(u[i - first]) - gradient_sum * (change * lightness[i]);
-        u[i - first] = own.widen();
+        u[i] = (V::narrow(u[i]) - gradient_sum * (change * lightness)).widen();
         if MIXED {
-            V::scatter_scaled(gradients, change, lightness, u, first);
+            V::scatter_scaled(gradients, change, &self.particles.lightness, u, first);
         } else {
-            V::scatter_kept(gradients, change * lightness[i], u, first, kept);
+            V::scatter_kept(gradients, change * lightness, u, first, kept);
         }
     }
 }

@@ -20,7 +20,7 @@ use super::depth::Sums;
 use super::packed::Packed;
 use super::{FluidWorld, mixed};
 use crate::solver::grid::CellGrid;
-use crate::solver::neighbors::{Bundles, NeighborLists, sums};
+use crate::solver::neighbors::{NeighborLists, sums};
 use crate::solver::parallel::{CHUNK, Threads, chunks, chunks_mut, for_each_chunk, ordered_sum};
 use crate::solver::settings::{NegativePressure, PressureSolver};
 use crate::solver::vector::Vector;
@@ -225,19 +225,6 @@ impl<V: Vector> FluidWorld<V> {
             }
         });
     }
-}
-
-/// Rate of the relative density of particle `i` by the velocities (or
-/// accelerations) `u`, which start at the particle `first`.
-#[inline(always)]
-pub(super) fn rate<V: Vector>(
-    list: Bundles<V>,
-    gradient_sum: V,
-    u: &[V::Wide],
-    i: usize,
-    first: usize,
-) -> f32 {
-    gradient_sum.dot(V::narrow(u[i - first])) - V::sum_dot(list.gradients, u, first)
 }
 
 /// A number, or zero.
