@@ -197,18 +197,20 @@ pub enum PressureSolver {
     GaussSeidel,
     /// Gauss-Seidel sweeps with corrections on a coarse grid where they pay, which each
     /// solve finds out by itself: a correction, which takes the time of two sweeps, comes
-    /// when at the rate of the last one more than eight would still be needed.
+    /// when at the rate of the last one more than eight would still be needed. A density
+    /// solve starts with one if the last took more than six sweeps, or more than two
+    /// beside a correction.
     ///
-    /// A solve starts with a correction in calm water, whose errors are so smooth that
+    /// Both solves start with a correction in calm water, whose errors are so smooth that
     /// the sweeps' tolerance does not see them but they add up over the steps: in water
     /// at least 16 layers of particles deep whose mean v² is at most 0.05 g H. The depth H
     /// is that of an evenly filled layer with the variance of the particles' heights,
-    /// H²/12. There it takes no others, which would stir it up. Where densities are
+    /// H²/12. There they take no others, which would stir it up. Where densities are
     /// corrected by positions these are all, from 48 layers on. Without gravity this is
     /// [`PressureSolver::GaussSeidel`] bit for bit.
     ///
     /// Highest speed of a column of 25 layers at rest over sqrt(gH): 0.006. A breaking dam
-    /// of 100 layers in steps of 5 ms takes 13 applications of the pressure operator a
+    /// of 100 layers in steps of 5 ms takes 10 applications of the pressure operator a
     /// step, by sweeps alone 32.
     #[default]
     TwoLevel,

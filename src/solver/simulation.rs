@@ -125,6 +125,9 @@ pub struct SimulationState<V> {
     /// See [`FluidWorld::settling`], in seconds.
     #[cfg_attr(feature = "scene", serde(default))]
     pub settling: f32,
+    /// See [`FluidWorld::is_slow`].
+    #[cfg_attr(feature = "scene", serde(default))]
+    pub slow: bool,
     /// Bodies with their particles, warm start included.
     pub bodies: Vec<FluidBody<V>>,
     /// Sources with what they have poured.
@@ -430,6 +433,7 @@ impl<V: Vector> Simulation<V> {
             last_step: self.world.last_step(),
             transition: self.world.transition(),
             settling: self.world.settling(),
+            slow: self.world.is_slow(),
             bodies: self.bodies.clone(),
             emitters: self.emitters.clone(),
             drains: self.drains.clone(),
@@ -480,7 +484,7 @@ impl<V: Vector> Simulation<V> {
                 return Err(FluidError::parameter(name, value, "0 s to 1 s"));
             }
         }
-        simulation.world.set_past(state.last_step, state.transition, state.settling);
+        simulation.world.set_past(state.last_step, state.transition, state.settling, state.slow);
         Ok(simulation)
     }
 

@@ -136,10 +136,17 @@ impl<V: Vector> FluidWorld<V> {
         self.settling
     }
 
-    /// Tells a restored world what step its pressures are of, and how much of a
-    /// transition and of the settling is left.
-    pub(crate) fn set_past(&mut self, last_step: f32, transition: f32, settling: f32) {
+    /// Whether Gauss-Seidel sweeps alone take so long that the next density solve starts
+    /// with a correction on the coarse grid, if there is one.
+    pub fn is_slow(&self) -> bool {
+        self.slow
+    }
+
+    /// Tells a restored world what step its pressures are of, how much of a
+    /// transition and of the settling is left, and whether it [is slow](Self::is_slow).
+    pub(crate) fn set_past(&mut self, last_step: f32, transition: f32, settling: f32, slow: bool) {
         (self.last_step, self.transition, self.settling) = (last_step, transition, settling);
+        self.slow = slow;
     }
 
     /// Figures of the step that is under way or done.

@@ -32,6 +32,12 @@ pub(super) struct Corrections {
     pub(super) between: bool,
 }
 
+/// Sweeps of a solve above which the next one like it had better start with a correction.
+const MANY_SWEEPS: u32 = 6;
+
+/// Sweeps beside a correction up to which the next solve is tried without.
+const FEW_SWEEPS: u32 = 2;
+
 /// Whether sweeps get on so slowly that a correction on the coarse grid is due.
 struct Pace {
     /// Sweeps since the last correction.
@@ -88,9 +94,11 @@ impl<V: Vector> System<'_, V> {
         let mut report = SolveReport { applications: 0.5, ..SolveReport::default() };
         let mut pace = Pace::default();
         let mut correct = corrections.at_once;
+        let mut many = MANY_SWEEPS;
         loop {
             if let Some(coarse) = coarse.as_deref_mut().filter(|_| correct) {
                 self.correct_coarsely(coarse);
+                many = FEW_SWEEPS;
                 report.applications += 1.0;
             }
             report.error = if mixed {
@@ -101,6 +109,7 @@ impl<V: Vector> System<'_, V> {
             report.iterations += 1;
             report.applications += 1.0;
             if stopping.reached(report.iterations, report.error) {
+                report.slow = report.iterations > many.max(stopping.min_iterations);
                 return report;
             }
             correct =

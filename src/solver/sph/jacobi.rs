@@ -52,7 +52,12 @@ impl<V: Vector> System<'_, V> {
             iterations += 1;
             let error = (ordered_sum(partial) * f64::from(dt) / count as f64) as f32;
             if stopping.reached(iterations, error) {
-                return SolveReport { iterations, applications: iterations as f32, error };
+                return SolveReport {
+                    iterations,
+                    applications: iterations as f32,
+                    error,
+                    ..SolveReport::default()
+                };
             }
             self.accelerate();
         }

@@ -101,6 +101,8 @@ pub struct FluidWorld<V: Vector> {
     corrected: bool,
     /// When the solves of the present step are corrected on the coarse grid.
     corrections: Corrections,
+    /// Whether sweeps alone would have taken long in the last density solve.
+    slow: bool,
     thick: ThickSolver<V>,
     vorticity: Vorticity,
     removed: Vec<RemovedParticle>,
@@ -136,6 +138,7 @@ impl<V: Vector> Default for FluidWorld<V> {
             coarse: Coarse::default(),
             corrected: false,
             corrections: Corrections::default(),
+            slow: false,
             thick: ThickSolver::default(),
             vorticity: Vorticity::default(),
             removed: Vec::new(),

@@ -72,6 +72,9 @@ pub(super) struct SolveReport {
     pub(super) applications: f32,
     /// Mean error that it stopped at, as a fraction of the rest density.
     pub(super) error: f32,
+    /// Whether sweeps alone take so long that the next solve like it had better start with a
+    /// correction on the coarse grid.
+    pub(super) slow: bool,
 }
 
 impl<V: Vector> Workspace<V> {

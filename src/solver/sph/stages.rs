@@ -70,13 +70,15 @@ impl<V: Vector> FluidWorld<V> {
         threads.for_particles(self.len()).together(|threads| {
             self.refresh(threads);
             let calm = self.settings.has_coarse_grid() && self.is_deep_and_calm(threads);
-            self.corrections =
-                Corrections { at_once: calm, between: !calm && !self.corrects_positions() };
+            let between = !calm && !self.corrects_positions();
+            self.corrections = Corrections { at_once: calm || between && self.slow, between };
             self.apply_accelerations(dt, threads);
             match self.settings.method {
                 FluidMethod::Dfsph => report = dfsph::density_solve(self, dt, threads),
                 FluidMethod::Wcsph => wcsph::apply_pressure(self, dt, threads),
             }
+            self.slow = report.slow;
+            self.corrections.at_once = calm;
         });
         self.stats.density_iterations = report.iterations;
         self.stats.density_error = report.error;
