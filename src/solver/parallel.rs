@@ -136,6 +136,16 @@ pub(crate) fn ordered_sum(partial: &[f64]) -> f64 {
     partial.iter().sum()
 }
 
+/// Sum of the numbers of a chunk, in eight parts that need not wait for each other.
+pub(crate) fn sum(numbers: &[f32]) -> f64 {
+    let (eights, rest) = numbers.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for eight in eights {
+        sums.iter_mut().zip(eight).for_each(|(sum, &number)| *sum += f64::from(number));
+    }
+    sums.iter().sum::<f64>() + rest.iter().map(|&number| f64::from(number)).sum::<f64>()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 use super::packed::Packed;
 use super::pressure::{SolveReport, Stopping, System, Workspace};
 use crate::solver::neighbors::sums;
-use crate::solver::parallel::{CHUNK, chunks, chunks_mut, for_each_chunk, ordered_sum};
+use crate::solver::parallel::{CHUNK, chunks, chunks_mut, for_each_chunk, ordered_sum, sum};
 use crate::solver::vector::Vector;
 
 impl<V: Vector> System<'_, V> {
@@ -47,7 +47,7 @@ impl<V: Vector> System<'_, V> {
                     // Samples of membranes, which come last, are no part of the fluid.
                     rates[local] = if (places[local] as usize) < fluid { unmet } else { 0.0 };
                 }
-                *partial = rates.iter().map(|&unmet| f64::from(unmet)).sum();
+                *partial = sum(rates);
             });
             iterations += 1;
             let error = (ordered_sum(partial) * f64::from(dt) / count as f64) as f32;

@@ -21,7 +21,9 @@ use super::packed::Packed;
 use super::{FluidWorld, mixed};
 use crate::solver::grid::CellGrid;
 use crate::solver::neighbors::{NeighborLists, sums};
-use crate::solver::parallel::{CHUNK, Threads, chunks, chunks_mut, for_each_chunk, ordered_sum};
+use crate::solver::parallel::{
+    CHUNK, Threads, chunks, chunks_mut, for_each_chunk, ordered_sum, sum,
+};
 use crate::solver::settings::{NegativePressure, PressureSolver};
 use crate::solver::vector::Vector;
 
@@ -183,7 +185,7 @@ impl<V: Vector> FluidWorld<V> {
         let Workspace { source, partial, .. } = &mut self.workspace;
         partial.resize(source.len().div_ceil(CHUNK), 0.0);
         for_each_chunk(threads, (chunks(source), &mut partial[..]), |(source, partial)| {
-            *partial = source.iter().map(|&source| f64::from(source)).sum();
+            *partial = sum(source);
         });
         let mean = (ordered_sum(partial) / source.len() as f64) as f32;
         for_each_chunk(threads, chunks_mut(source), |source| {
