@@ -29,8 +29,11 @@ const SLOW: usize = 0;
 /// has a single layer, wherever it stands.
 const ORDER: [usize; 3] = [1, 2, 0];
 
+/// Largest digit of the radix sort in bits where there are fewer points than digits.
+const DIGIT_BITS: u32 = 11;
+
 /// Largest digit of the radix sort in bits.
-const MAX_DIGIT_BITS: u32 = 11;
+const MAX_DIGIT_BITS: u32 = 15;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
@@ -301,7 +304,8 @@ impl CellGrid {
         let cells: u64 = self.extent.iter().map(|&cells| cells as u64).product();
         let bits = u64::BITS - (cells - 1).leading_zeros();
         // As many passes as it takes, over digits of about the same size.
-        let passes = bits.div_ceil(MAX_DIGIT_BITS);
+        let longest = count.checked_ilog2().unwrap_or(0).clamp(DIGIT_BITS, MAX_DIGIT_BITS);
+        let passes = bits.div_ceil(longest);
         let digit_bits = bits.div_ceil(passes.max(1));
         let digits = 1usize << digit_bits;
         let digit = |entry: &Entry, pass: usize| {
