@@ -196,8 +196,10 @@ impl Blocks {
         let of_cell = &self.of_cell;
         let parts = (numbers(), chunks_mut(&mut self.of), chunks_mut(&mut self.phases));
         for_each_chunk(threads, parts, |(index, blocks, phases)| {
-            for (local, (block, phase)) in blocks.iter_mut().zip(phases).enumerate() {
-                (*block, *phase) = of_cell[grid.cell_of(index * CHUNK + local)];
+            let mut cell = grid.cell_of(index * CHUNK);
+            for (point, (block, phase)) in (index * CHUNK..).zip(blocks.iter_mut().zip(phases)) {
+                cell += usize::from(point == grid.points_of(cell).end);
+                (*block, *phase) = of_cell[cell];
             }
         });
     }

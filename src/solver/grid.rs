@@ -4,9 +4,14 @@
 //! time depends on how far the points are spread (the compact grid of Ihmsen
 //! et al. 2011 without its hash).
 
-use super::listed::Bounds;
+mod walk;
+
 use super::parallel::{CHUNK, Threads, chunks, chunks_mut, for_each_chunk, numbers};
 use super::vector::Vector;
+
+pub use walk::Rows;
+pub(super) use walk::seek;
+pub(crate) use walk::{Around, Beside};
 
 /// Largest cell coordinate. Points farther out share the outermost cells, where
 /// the distance test still tells them apart.
@@ -91,8 +96,6 @@ pub struct CellGrid {
     keys: Vec<u64>,
     /// First sorted point of each occupied cell, and the number of points.
     starts: Vec<u32>,
-    /// Occupied cell of each sorted point.
-    cell_of: Vec<u32>,
     /// Occupied layers across the slow axis: cell coordinate and first point.
     layers: Vec<(u64, u32)>,
     /// All stripes in order, and those of either color.
@@ -128,10 +131,9 @@ impl CellGrid {
         self.entries[sorted].point as usize
     }
 
-    /// Index of the occupied cell that holds the k-th sorted point.
-    #[inline(always)]
+    /// Index of the occupied cell that holds the k-th sorted point, by a binary search.
     pub fn cell_of(&self, sorted: usize) -> usize {
-        self.cell_of[sorted] as usize
+        self.starts.partition_point(|&start| start as usize <= sorted).saturating_sub(1)
     }
 
     /// The sorted points of an occupied cell.
@@ -187,57 +189,10 @@ impl CellGrid {
     pub fn bytes(&self) -> usize {
         size_of::<Entry>() * (self.entries.capacity() + self.scratch.capacity())
             + 8 * self.keys.capacity()
-            + 4 * (self.histogram.capacity() + self.starts.capacity() + self.cell_of.capacity())
+            + 4 * (self.histogram.capacity() + self.starts.capacity())
             + size_of::<(u64, u32)>() * self.layers.capacity()
             + size_of::<Stripe>() * self.stripes.capacity()
             + self.colors.iter().map(|s| size_of::<Stripe>() * s.capacity()).sum::<usize>()
-    }
-
-    /// Sorted points in the rows of three cells around the cell of `position`:
-    /// [`Vector::ROWS`] ranges, in the order of the points.
-    ///
-    /// `position` need not be one of the points. Calls for positions in the
-    /// order of the points take constant time, others a binary search a row.
-    pub fn rows<V: Vector>(&self, position: V, rows: &mut Rows) {
-        self.rows_around::<V>(self.cell(position), rows);
-    }
-
-    fn rows_around<V: Vector>(&self, cell: [i64; 3], rows: &mut Rows) {
-        rows.len = V::ROWS;
-        let [fast, middle, slow] = ORDER;
-        let fast_outside = cell[fast] < 0 || cell[fast] >= self.extent[fast];
-        let bottom = (cell[fast] - 1).max(0);
-        let last = cell[fast] + 1 - bottom;
-        for row in 0..V::ROWS {
-            let (across, along) = if V::DIM == 3 { (row % 3, row / 3) } else { (1, row) };
-            let (z, x) = (cell[middle] + across as i64 - 1, cell[slow] + along as i64 - 1);
-            let inside = |axis: usize, cell: i64| (0..self.extent[axis]).contains(&cell);
-            // A cell outside the layout has no key of its own: it would alias another row.
-            let outside = fast_outside || !inside(middle, z) || !inside(slow, x);
-            if outside || self.keys.is_empty() {
-                (rows.firsts[row], rows.ranges[row]) = (OUTSIDE, (0, 0));
-                continue;
-            }
-            let first =
-                bottom as u64 + z as u64 * self.stride[middle] + x as u64 * self.stride[slow];
-            rows.firsts[row] = first;
-            rows.hints[row] = seek(&self.keys, rows.hints[row], first);
-            rows.ranges[row] = self.range(rows.hints[row], first + last as u64);
-        }
-    }
-
-    /// The points of up to three occupied cells from `low` on with keys up to `last`.
-    #[inline(always)]
-    fn range(&self, low: usize, last: u64) -> (u32, u32) {
-        let within = |cell: usize| usize::from(self.key_of(cell) <= last);
-        let high = low + within(low) + within(low + 1) + within(low + 2);
-        (self.starts[low], self.starts[high])
-    }
-
-    /// The key of an occupied cell, and above all keys behind the last one.
-    #[inline(always)]
-    fn key_of(&self, cell: usize) -> u64 {
-        self.keys.get(cell).copied().unwrap_or(u64::MAX)
     }
 
     /// Places the layout's origin and strides around the points' cells, with
@@ -336,7 +291,6 @@ impl CellGrid {
     fn collect_cells(&mut self, ids: &[u32]) {
         self.keys.clear();
         self.starts.clear();
-        self.cell_of.clear();
         self.layers.clear();
         let mut layer_end = 0;
         let mut start = 0;
@@ -349,7 +303,6 @@ impl CellGrid {
             if !cell[..count].is_sorted_by_key(id) {
                 cell[..count].sort_unstable_by_key(id);
             }
-            self.cell_of.resize(start + count, self.keys.len() as u32);
             if key >= layer_end {
                 let layer = key / self.stride[SLOW];
                 layer_end = (layer + 1) * self.stride[SLOW];
@@ -389,110 +342,6 @@ impl CellGrid {
             stripes.clear();
             stripes.extend(self.stripes.iter().filter(|s| s.layer % 2 == color as u64));
         }
-    }
-}
-
-/// First of the sorted `keys` that is not below `target`, searched for from `hint` on.
-#[inline]
-pub(super) fn seek(keys: &[u64], hint: usize, target: u64) -> usize {
-    let hint = hint.min(keys.len());
-    let mut step = 1;
-    let (mut low, mut high);
-    if hint < keys.len() && keys[hint] < target {
-        (low, high) = (hint + 1, hint + 1);
-        while high < keys.len() && keys[high] < target {
-            low = high + 1;
-            high += step;
-            step *= 2;
-        }
-        high = high.min(keys.len());
-    } else {
-        (low, high) = (hint, hint);
-        while low > 0 && keys[low - 1] >= target {
-            high = low - 1;
-            low = low.saturating_sub(step);
-            step *= 2;
-        }
-    }
-    low + keys[low..high].partition_point(|&key| key < target)
-}
-
-/// First key of a row that is outside the layout.
-const OUTSIDE: u64 = u64::MAX;
-
-/// Ranges of sorted points around a position, see [`CellGrid::rows`].
-#[derive(Debug, Default)]
-pub struct Rows {
-    ranges: [(u32, u32); 9],
-    /// Where the last search ended in each row.
-    hints: [usize; 9],
-    /// The key that it was for.
-    firsts: [u64; 9],
-    len: usize,
-}
-
-/// The rows around one cell after another, which takes a tenth of the time of
-/// [`CellGrid::rows`] from a cell to the next one along the fast axis.
-pub(crate) struct Walk<'a> {
-    grid: &'a CellGrid,
-    cell: [i64; 3],
-    rows: Rows,
-}
-
-impl<'a> Walk<'a> {
-    pub(crate) fn new(grid: &'a CellGrid) -> Self {
-        Self { grid, cell: [i64::MIN; 3], rows: Rows::default() }
-    }
-
-    /// The rows around the cell of a position, as by [`CellGrid::rows`].
-    #[inline(always)]
-    pub(crate) fn to<V: Vector>(&mut self, position: V) -> &Rows {
-        let cell = self.grid.cell(position);
-        let [fast, middle, slow] = ORDER;
-        let last = core::mem::replace(&mut self.cell, cell);
-        // Below the first cell of the layout there is no key for a row to start from.
-        let follows = cell[fast] == last[fast].wrapping_add(1) && last[fast] > 0;
-        let inside = cell[fast] < self.grid.extent[fast];
-        if !(follows && inside && cell[middle] == last[middle] && cell[slow] == last[slow]) {
-            self.grid.rows_around::<V>(cell, &mut self.rows);
-            return &self.rows;
-        }
-        let Rows { ranges, hints, firsts, .. } = &mut self.rows;
-        for row in 0..V::ROWS {
-            if firsts[row] != OUTSIDE {
-                firsts[row] += 1;
-                hints[row] += usize::from(self.grid.key_of(hints[row]) < firsts[row]);
-                ranges[row] = self.grid.range(hints[row], firsts[row] + 2);
-            }
-        }
-        &self.rows
-    }
-}
-
-impl Rows {
-    /// The indices of the sorted points in all rows.
-    #[inline(always)]
-    pub fn points(&self) -> impl Iterator<Item = usize> + '_ {
-        self.ranges[..self.len].iter().flat_map(|&(start, end)| start as usize..end as usize)
-    }
-
-    /// Bounds of the points in all rows and another one.
-    #[inline(always)]
-    pub(crate) fn bounds(&self, point: u32) -> Bounds {
-        let occupied = self.ranges().iter().filter(|(start, end)| start < end);
-        occupied.fold(Bounds::of(point), |bounds, &(start, end)| bounds.with(start).with(end - 1))
-    }
-
-    /// Number of points in all rows.
-    #[inline(always)]
-    pub fn count(&self) -> usize {
-        self.ranges().iter().map(|&(start, end)| (end - start) as usize).sum()
-    }
-
-    /// The ranges themselves.
-    #[inline(always)]
-    pub fn ranges(&self) -> &[(u32, u32)] {
-        &self.ranges[..self.len]
     }
 }
 
@@ -560,11 +409,21 @@ mod tests {
             let mut grid = CellGrid::default();
             for used in [points.len(), points.len() / 5, 1, 0] {
                 grid.sort(&points[..used], &ids[..used], 1.0, Threads::Serial);
-                let (mut walk, mut rows) = (Walk::new(&grid), Rows::default());
+                let (mut beside, mut rows) = (Beside::new(&grid), Rows::default());
                 for &place in places {
                     grid.rows(place, &mut rows);
-                    assert_eq!(walk.to(place).ranges(), rows.ranges(), "at {place:?}");
+                    let found = beside.to(place).map_or(&[][..], Rows::ranges);
+                    let expected = if rows.count() > 0 { rows.ranges() } else { &[] };
+                    assert_eq!(found, expected, "at {place:?}");
                     assert_eq!(rows.count(), rows.points().count());
+                }
+                for start in [0, grid.keys.len() / 2] {
+                    let mut around = Around::new::<V>(&grid);
+                    for cell in start..grid.keys.len() {
+                        let point = points[grid.point(grid.points_of(cell).start)];
+                        grid.rows(point, &mut rows);
+                        assert_eq!(around.to::<V>(cell).ranges(), rows.ranges(), "at {point:?}");
+                    }
                 }
             }
         }

@@ -54,13 +54,11 @@ pub trait Lanes: Sized {
     /// Keeps a gradient, given as such and as factor of the offset.
     fn keep(self, factor: f32, numbers: &mut [f32]);
 
-    /// Keeps those of eight gradients that a mask names, packed to the front, and any
-    /// behind them. The gradients are given by their components and as factors of offsets.
+    /// Keeps eight gradients, given by their components and as factors of offsets.
     fn keep_all<M: Machine>(
         machine: M,
         components: [M::Eight; 3],
         factors: M::Eight,
-        mask: u32,
         numbers: &mut [f32],
     );
 
@@ -217,10 +215,8 @@ impl Lanes for Vec2 {
         machine: M,
         [x, y, _]: [M::Eight; 3],
         _: M::Eight,
-        mask: u32,
         numbers: &mut [f32],
     ) {
-        let [x, y] = [x, y].map(|axis| machine.load(&machine.pack(axis, mask)));
         numbers.copy_from_slice(&machine.interleave(x, y));
     }
 

@@ -6,10 +6,10 @@ mod wrapped;
 
 use core::ops::Range;
 
-use super::grid::{Rows, Walk};
+use super::grid::{Around, Beside, Rows};
 use super::listed::Bounds;
 use super::neighborhood::{
-    Entry, Extent, Lists, Neighborhood, Points, Results, Surroundings, Visit,
+    Batch, Columns, Entry, Evaluate, Extent, Lists, Results, Sift, Surroundings,
 };
 use super::parallel::{CHUNK, Threads, chunks, chunks_mut, for_each_chunk, numbers};
 use super::vector::Vector;
@@ -38,7 +38,7 @@ pub(crate) struct NeighborChunk<V: Vector> {
     /// Sorted indices of boundary samples.
     boundary: Vec<u32>,
     boundary_ends: Vec<u32>,
-    neighborhood: Neighborhood,
+    batch: Batch<V>,
     /// Boundary samples within reach of the particles of the present cell.
     walls: Vec<u32>,
 }
@@ -50,7 +50,7 @@ impl<V: Vector> NeighborChunk<V> {
             + size_of::<Entry>() * self.entries.capacity()
             + size_of::<Bounds>() * self.bounds.capacity()
             + self.fluid.bytes()
-            + self.neighborhood.bytes()
+            + self.batch.bytes()
     }
 
     /// Forgets all lists.
@@ -80,7 +80,7 @@ impl<V: Vector> NeighborChunk<V> {
         &mut self,
         machine: M,
         first: usize,
-        points: &Points,
+        points: &Columns,
         around: &Surroundings<V>,
         mut results: Results<V>,
     ) {
@@ -89,37 +89,55 @@ impl<V: Vector> NeighborChunk<V> {
         let end = first + results.densities.len();
         self.entries.resize(end - first, Entry::default());
         self.reach = Bounds::of(first as u32);
-        let (mut fluid_rows, mut boundary_rows) = (Walk::new(grid), Walk::new(boundary.grid()));
-        let mut i = first;
+        let mut fluid_rows = Around::new::<V>(grid);
+        let mut boundary_rows = Beside::new(boundary.grid());
+        let (mut i, mut cell) = (first, grid.cell_of(first));
         while i < end {
-            let own = i..grid.points_of(grid.cell_of(i)).end.min(end);
-            i = own.end;
-            let x = positions[own.start];
-            let extent = Extent::of(&positions[own.clone()]);
-            let rows = fluid_rows.to(x);
-            self.reach = self.reach.and(rows.bounds(own.start as u32));
-            self.neighborhood.collect::<M, V>(machine, points, rows, &extent, around);
-            let local = own.start - first..own.end - first;
-            machine.run(Visit::<V, MIXED> {
-                neighborhood: &mut self.neighborhood,
-                first: own.start,
+            let batch_first = i;
+            self.batch.clear();
+            while i < end.min(batch_first + Batch::<V>::FULL) {
+                let own = i..grid.points_of(cell).end.min(end);
+                i = own.end;
+                let extent = Extent::of(&positions[own.clone()]);
+                let rows = fluid_rows.to::<V>(cell);
+                cell += 1;
+                self.reach = self.reach.and(rows.bounds());
+                self.batch.add(machine, own, extent, points, rows, around);
+            }
+            machine.run(Sift { batch: &mut self.batch, around });
+            let local = batch_first - first..i - first;
+            machine.run(Evaluate::<V, MIXED> {
+                batch: &self.batch,
+                first: batch_first,
                 around,
                 lists: &mut self.fluid,
                 entries: &mut self.entries[local.clone()],
-                results: results.of(local.clone()),
+                results: results.of(local),
             });
-            let rows = boundary_rows.to(x);
-            if rows.count() > 0 {
-                self.add_walls(own, rows, &extent, around, results.of(local));
-            } else {
-                let ends = self.boundary_ends.len() + local.len();
-                self.boundary_ends.resize(ends, self.boundary.len() as u32);
+            let batch = core::mem::take(&mut self.batch);
+            for cell in batch.cells() {
+                let Some(rows) = boundary_rows.to(positions[cell.own.start]) else {
+                    if boundary_rows.is_empty(positions[i - 1]) {
+                        break;
+                    }
+                    self.end_walls(cell.own.end - first);
+                    continue;
+                };
+                let results = results.of(cell.own.start - first..cell.own.end - first);
+                self.add_walls(cell.own.clone(), rows, &cell.extent, around, results);
             }
+            self.end_walls(i - first);
+            self.batch = batch;
         }
         let sums = results.gradient_sums.iter().zip(&lightness[first..end]);
         for (diagonal, (sum, lightness)) in results.diagonals.iter_mut().zip(sums) {
             *diagonal += sum.length_squared() * lightness;
         }
+    }
+
+    /// Ends the lists of samples of all particles up to the chunk's `local`.
+    fn end_walls(&mut self, local: usize) {
+        self.boundary_ends.resize(local, self.boundary.len() as u32);
     }
 
     /// Finds the samples in the rows around a cell that are neighbours of its particles
@@ -160,7 +178,7 @@ impl<V: Vector> NeighborChunk<V> {
 struct Search<'a, 'b, V: Vector> {
     chunk: &'a mut NeighborChunk<V>,
     first: usize,
-    points: &'a Points,
+    points: &'a Columns,
     around: &'a Surroundings<'b, V>,
     results: Results<'a, V>,
 }
@@ -180,7 +198,7 @@ impl<V: Vector> Task for Search<'_, '_, V> {
 /// Neighbour lists of all particles of a world.
 #[derive(Debug, Default)]
 pub(crate) struct NeighborLists<V: Vector> {
-    points: Points,
+    points: Columns,
     /// The positions once more, where lists keep factors of offsets.
     wide_points: Vec<V::Wide>,
     chunks: Vec<NeighborChunk<V>>,
@@ -419,7 +437,7 @@ mod tests {
         let mut grid = CellGrid::default();
         grid.sort(points, &ids, support_radius * CELL_FACTOR, Threads::Serial);
         let positions: Vec<V> = (0..grid.len()).map(|sorted| points[grid.point(sorted)]).collect();
-        let mut places = Points::default();
+        let mut places = Columns::default();
         places.set(&positions, Threads::Serial);
         let (mut densities, mut diagonals) = (vec![0.0; points.len()], vec![0.0; points.len()]);
         let (mut gradient_sums, mut counts) = (vec![V::ZERO; points.len()], vec![0; points.len()]);

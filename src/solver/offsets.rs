@@ -101,14 +101,8 @@ impl Lanes for Vec3 {
     }
 
     #[inline(always)]
-    fn keep_all<M: Machine>(
-        machine: M,
-        _: [M::Eight; 3],
-        factors: M::Eight,
-        mask: u32,
-        numbers: &mut [f32],
-    ) {
-        numbers.copy_from_slice(&machine.pack(factors, mask));
+    fn keep_all<M: Machine>(machine: M, _: [M::Eight; 3], factors: M::Eight, numbers: &mut [f32]) {
+        numbers.copy_from_slice(&machine.store(factors));
     }
 
     #[inline(always)]
