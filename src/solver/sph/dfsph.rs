@@ -46,7 +46,8 @@ pub(super) fn density_solve<V: Vector>(
         NegativePressure::Allowed => 0.0,
     };
     world.settling = (world.settling - dt).max(0.0);
-    let settled = |density: f32| density - (density - 1.0).clamp(0.0, slack);
+    // Not `clamp`, which would compare the ends for each particle.
+    let settled = move |density: f32| density - (density - 1.0).max(0.0).min(slack);
     // What is compressed already comes apart over several steps; what would be
     // compressed in this one is always held.
     let mut most = 1.0 + dfsph.max_correction;
@@ -59,7 +60,7 @@ pub(super) fn density_solve<V: Vector>(
         NegativePressure::Clamped => 0.0,
         NegativePressure::Allowed => 1.0 - dfsph.max_correction,
     };
-    let limited = |density: f32| settled(density).min(most).max(least);
+    let limited = move |density: f32| settled(density).min(most).max(least);
     let stopping = Stopping {
         tolerance: dfsph.max_density_error,
         min_iterations: dfsph.min_density_iterations,
@@ -69,7 +70,7 @@ pub(super) fn density_solve<V: Vector>(
     if world.corrects_positions() {
         return world.solve_velocities_and_positions(limited, &stopping, dt, threads);
     }
-    let source = |density: f32, rate: f32| (1.0 - (limited(density) + dt * rate)) / dt;
+    let source = move |density: f32, rate: f32| (1.0 - (limited(density) + dt * rate)) / dt;
     let mut impulses = core::mem::take(&mut world.particles.density_impulses);
     let report = world.solve_pressure(&mut impulses, dt * dt, source, &stopping, dt, threads);
     world.particles.density_impulses = impulses;

@@ -122,7 +122,7 @@ impl<V: Vector> FluidWorld<V> {
         &mut self,
         impulses: &mut [f32],
         scale: f32,
-        source: impl Fn(f32, f32) -> f32 + Sync,
+        source: impl Fn(f32, f32) -> f32 + Copy + Sync,
         stopping: &Stopping,
         dt: f32,
         threads: Threads,
@@ -138,7 +138,7 @@ impl<V: Vector> FluidWorld<V> {
         &mut self,
         impulses: &[f32],
         scale: f32,
-        source: impl Fn(f32, f32) -> f32 + Sync,
+        source: impl Fn(f32, f32) -> f32 + Copy + Sync,
         stopping: &Stopping,
         dt: f32,
         threads: Threads,
@@ -265,7 +265,7 @@ impl<V: Vector> System<'_, V> {
         &mut self,
         impulses: &[f32],
         warm: f32,
-        source: impl Fn(f32, f32) -> f32 + Sync,
+        source: impl Fn(f32, f32) -> f32 + Copy + Sync,
         support_squared: f32,
         min_neighbors: u32,
         isolate: bool,
@@ -325,6 +325,8 @@ impl<V: Vector> System<'_, V> {
         for_each_chunk(self.threads, parts, |part| {
             let (sources, accelerations, own, kappa, densities, gradient_sums, lightness, chunk) =
                 part;
+            // What it holds is read once, not for each particle.
+            let wanted = source;
             sums::sum_both(chunk, velocities, pressures, sources, accelerations);
             let count = sources.len();
             let (accelerations, own) = (&mut accelerations[..count], &own[..count]);
@@ -332,7 +334,7 @@ impl<V: Vector> System<'_, V> {
             let (gradient_sums, lightness) = (&gradient_sums[..count], &lightness[..count]);
             for local in 0..count {
                 let rate = gradient_sums[local].dot(own[local]) - sources[local];
-                sources[local] = source(densities[local], rate);
+                sources[local] = wanted(densities[local], rate);
                 let sum = gradient_sums[local] * kappa[local] + V::narrow(accelerations[local]);
                 accelerations[local] = (sum * -lightness[local]).widen();
             }
