@@ -41,9 +41,11 @@ pub trait Lanes: Sized {
     /// The vector as a wide one.
     fn widen(self) -> Self::Wide;
 
-    /// The vectors as wide ones, in `room` unless they are that already.
+    /// The vectors as wide ones with a number beside each, where there is a lane for it, in
+    /// `room` unless they are that already.
     fn widen_all<'a>(
         vectors: &'a [Self],
+        numbers: &[f32],
         room: &'a mut Vec<Self::Wide>,
         threads: Threads,
     ) -> &'a [Self::Wide];
@@ -88,10 +90,10 @@ pub trait Lanes: Sized {
     /// Sum of g_ij s_j.
     fn sum_scaled(gradients: Self::Gradients<'_>, s: &[f32]) -> Self;
 
-    /// Sums of g_ij . u_j and of g_ij s_j.
+    /// Sums of g_ij . u_j and of g_ij s_j, where s are the numbers beside u.
     fn sum_both(gradients: Self::Gradients<'_>, u: &[Self::Wide], s: &[f32]) -> (f32, Self);
 
-    /// Sum of w_ij s_j (u_j - own).
+    /// Sum of w_ij s_j (u_j - own), where s are the numbers beside u.
     fn sum_difference(
         weights: &[f32],
         neighbors: Listed<'_>,
@@ -196,7 +198,12 @@ impl Lanes for Vec2 {
     }
 
     #[inline(always)]
-    fn widen_all<'a>(vectors: &'a [Vec2], _: &'a mut Vec<Vec2>, _: Threads) -> &'a [Vec2] {
+    fn widen_all<'a>(
+        vectors: &'a [Vec2],
+        _: &[f32],
+        _: &'a mut Vec<Vec2>,
+        _: Threads,
+    ) -> &'a [Vec2] {
         vectors
     }
 
@@ -392,12 +399,14 @@ mod tests {
         let mut scaled = V::ZERO;
         list().for_each(|(g, j)| scaled += g * s[j]);
         near(V::sum_scaled(here, &s), scaled);
-        let both = V::sum_both(here, &wide, &s);
+        let mut room = Vec::new();
+        let beside = V::widen_all(&u, &s, &mut room, Threads::Serial);
+        let both = V::sum_both(here, beside, &s);
         assert_eq!(both, (V::sum_dot(here, &wide, 0), V::sum_scaled(here, &s)));
         let mut difference = V::ZERO;
         let pairs = neighbors.iter().zip(&weights);
         pairs.for_each(|(&j, &w)| difference += (u[j as usize] - u[7]) * (w * s[j as usize]));
-        near(V::sum_difference(&weights, list_of, &s, &wide, wide[7]), difference);
+        near(V::sum_difference(&weights, list_of, &s, beside, wide[7]), difference);
         let mut moved = wide.clone();
         V::scatter(here, 2.0, &mut moved, 0);
         V::scatter_scaled(here, 3.0, &s, &mut moved, 0);

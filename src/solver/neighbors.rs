@@ -91,10 +91,12 @@ impl<V: Vector> NeighborChunk<V> {
         self.reach = Bounds::of(first as u32);
         let mut fluid_rows = Around::new::<V>(grid);
         let mut boundary_rows = Beside::new(boundary.grid());
+        // Apart from the lists, which take in what it finds.
+        let mut batch = core::mem::take(&mut self.batch);
         let (mut i, mut cell) = (first, grid.cell_of(first));
         while i < end {
             let batch_first = i;
-            self.batch.clear();
+            batch.clear();
             while i < end.min(batch_first + Batch::<V>::FULL) {
                 let own = i..grid.points_of(cell).end.min(end);
                 i = own.end;
@@ -102,19 +104,18 @@ impl<V: Vector> NeighborChunk<V> {
                 let rows = fluid_rows.to::<V>(cell);
                 cell += 1;
                 self.reach = self.reach.and(rows.bounds());
-                self.batch.add(machine, own, extent, points, rows, around);
+                batch.add(machine, own, extent, points, rows, around);
             }
-            machine.run(Sift { batch: &mut self.batch, around });
+            machine.run(Sift { batch: &mut batch, around });
             let local = batch_first - first..i - first;
             machine.run(Evaluate::<V, MIXED> {
-                batch: &self.batch,
+                batch: &batch,
                 first: batch_first,
                 around,
                 lists: &mut self.fluid,
                 entries: &mut self.entries[local.clone()],
                 results: results.of(local),
             });
-            let batch = core::mem::take(&mut self.batch);
             for cell in batch.cells() {
                 let Some(rows) = boundary_rows.to(positions[cell.own.start]) else {
                     if boundary_rows.is_empty(positions[i - 1]) {
@@ -127,8 +128,8 @@ impl<V: Vector> NeighborChunk<V> {
                 self.add_walls(cell.own.clone(), rows, &cell.extent, around, results);
             }
             self.end_walls(i - first);
-            self.batch = batch;
         }
+        self.batch = batch;
         let sums = results.gradient_sums.iter().zip(&lightness[first..end]);
         for (diagonal, (sum, lightness)) in results.diagonals.iter_mut().zip(sums) {
             *diagonal += sum.length_squared() * lightness;

@@ -1,7 +1,7 @@
 //! Lists in space: a factor for each neighbour, the gradient being the factor
 //! times the offset between the two particles.
 
-use bevy_math::{Vec3, Vec4};
+use bevy_math::{Vec3, Vec4, Vec4Swizzles};
 
 use super::lanes::{Apart, Lanes, WIDTH};
 use super::listed::{Listed, Values};
@@ -53,7 +53,7 @@ impl<'a> Offsets<'a> {
     }
 }
 
-/// The fourth lane of a vector is zero, so that it adds nothing to a sum.
+/// The fourth lane of an offset is zero, so that it adds nothing to a sum.
 ///
 /// With three times the neighbours of the plane, lists are too long to be kept
 /// near: a factor of the offset is a third of a gradient.
@@ -82,10 +82,18 @@ impl Lanes for Vec3 {
         self.extend(0.0)
     }
 
-    fn widen_all<'a>(vectors: &'a [Vec3], room: &'a mut Vec<Vec4>, threads: Threads) -> &'a [Vec4] {
+    fn widen_all<'a>(
+        vectors: &'a [Vec3],
+        numbers: &[f32],
+        room: &'a mut Vec<Vec4>,
+        threads: Threads,
+    ) -> &'a [Vec4] {
         room.resize(vectors.len(), Vec4::ZERO);
-        for_each_chunk(threads, (chunks_mut(room), chunks(vectors)), |(wide, vectors)| {
-            wide.iter_mut().zip(vectors).for_each(|(wide, v)| *wide = v.widen());
+        let parts = (chunks_mut(room), chunks(vectors), chunks(numbers));
+        for_each_chunk(threads, parts, |(wide, vectors, numbers)| {
+            for ((wide, vector), &number) in wide.iter_mut().zip(vectors).zip(numbers) {
+                *wide = vector.extend(number);
+            }
         });
         room
     }
@@ -183,20 +191,19 @@ impl Lanes for Vec3 {
     }
 
     #[inline(always)]
-    fn sum_both(gradients: Offsets, u: &[Vec4], s: &[f32]) -> (f32, Vec3) {
-        let (u_near, s_near) = (gradients.neighbors.of(u, 0), gradients.neighbors.of(s, 0));
+    fn sum_both(gradients: Offsets, u: &[Vec4], _: &[f32]) -> (f32, Vec3) {
+        let near = gradients.neighbors.of(u, 0);
         let mut dots = (Vec4::ZERO, Vec4::ZERO);
         let mut scaled = (Vec4::ZERO, Vec4::ZERO);
         for ([x, y], [f, g], (a, b)) in gradients.pairs() {
-            // SAFETY: `u_near` and `s_near` are the list's.
-            let ((u, v), (s, t)) =
-                unsafe { ((u_near.get(a), u_near.get(b)), (s_near.get(a), s_near.get(b))) };
+            // SAFETY: `near` are the list's.
+            let (u, v) = unsafe { (near.get(a), near.get(b)) };
             dots = (dots.0 + x * u * f, dots.1 + y * v * g);
-            scaled = (scaled.0 + x * (f * s), scaled.1 + y * (g * t));
+            scaled = (scaled.0 + x * (u.wwww() * f), scaled.1 + y * (v.wwww() * g));
         }
         gradients.for_each_apart(|j, gradient| {
             dots.0 += gradient * u[j];
-            scaled.0 += gradient * s[j];
+            scaled.0 += gradient * u[j].w;
         });
         ((dots.0 + dots.1).element_sum(), (scaled.0 + scaled.1).truncate())
     }
@@ -205,17 +212,17 @@ impl Lanes for Vec3 {
     fn sum_difference(
         weights: &[f32],
         neighbors: Listed<'_>,
-        s: &[f32],
+        _: &[f32],
         u: &[Vec4],
         own: Vec4,
     ) -> Vec3 {
-        let (s, u) = (neighbors.of(s, 0), neighbors.of(u, 0));
+        let u = neighbors.of(u, 0);
         let (mut even, mut odd) = (Vec4::ZERO, Vec4::ZERO);
         for (&[v, w], (a, b)) in weights.as_chunks::<WIDTH>().0.iter().zip(neighbors.pairs()) {
-            // SAFETY: `s` and `u` are the list's.
-            let ((s, t), (x, y)) = unsafe { ((s.get(a), s.get(b)), (u.get(a), u.get(b))) };
-            even += (x - own) * (v * s);
-            odd += (y - own) * (w * t);
+            // SAFETY: `u` are the list's.
+            let (x, y) = unsafe { (u.get(a), u.get(b)) };
+            even += (x - own) * (x.wwww() * v);
+            odd += (y - own) * (y.wwww() * w);
         }
         (even + odd).truncate()
     }

@@ -41,7 +41,8 @@ pub(super) struct Workspace<V: Vector> {
     pub(super) step: Vec<f32>,
     /// Pressure accelerations.
     pub(super) vectors: Vec<V::Wide>,
-    /// Velocities in the form that neighbours' vectors are read in, where it is another.
+    /// Velocities, each with a number beside it, in the form that neighbours' vectors are read
+    /// in where it is another.
     pub(super) velocities: Vec<V::Wide>,
     /// Sum of one quantity per chunk or stripe.
     pub(super) partial: Vec<f64>,
@@ -310,8 +311,9 @@ impl<V: Vector> System<'_, V> {
                 kappa[local] = zero_if(none, impulses[local] * warm / squared);
             }
         });
-        let velocities = V::widen_all(&self.particles.velocities, velocities, self.threads);
         let pressures = &**kappa;
+        let velocities =
+            V::widen_all(&self.particles.velocities, pressures, velocities, self.threads);
         let parts = (
             chunks_mut(sources),
             chunks_mut(vectors),

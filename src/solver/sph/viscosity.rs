@@ -28,7 +28,8 @@ pub(super) fn accelerations<V: Vector>(world: &mut FluidWorld<V>, dt: f32, threa
     // A membrane has no viscosity to share.
     packed_of[ids.len()..].iter().for_each(|&i| inverse_densities[i as usize] = 0.0);
     let inverse_densities = &*workspace.step;
-    let velocities = V::widen_all(&particles.velocities, &mut workspace.velocities, threads);
+    let room = &mut workspace.velocities;
+    let velocities = V::widen_all(&particles.velocities, inverse_densities, room, threads);
     let bodies = &*bodies;
     let parts = (
         chunks_mut(&mut particles.accelerations),
