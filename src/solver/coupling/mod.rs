@@ -71,7 +71,9 @@ impl<V: Vector> Coupling<V> {
         self.members.iter_mut().for_each(|member| member.seen = false);
         let spacing = world.settings().spacing();
         let margin = world.settings().support_radius();
-        let fluid = world.bounds();
+        let mut cloths = cloths.peekable();
+        // Not looked for where nobody asks.
+        let fluid = cloths.peek().and_then(|_| world.bounds());
         for (key, cloth) in cloths {
             let (low, high) = cloth.bounds();
             let reached = fluid.is_some_and(|(from, to)| {

@@ -129,7 +129,9 @@ impl<V: Vector> FluidWorld<V> {
     pub(super) fn remove_where(&mut self, doomed: impl Fn(V, V) -> bool) {
         let particles = &self.particles;
         let state = particles.positions.iter().zip(&particles.velocities);
-        if !state.clone().any(|(&position, &velocity)| doomed(position, velocity)) {
+        // All of them, for that is done several at a time.
+        let any = state.clone().fold(false, |any, (&x, &v)| any | doomed(x, v));
+        if !any {
             return;
         }
         // A sample of a membrane is put back by what it belongs to.
