@@ -16,6 +16,11 @@ const SHORTEST: f32 = 1e-6;
 pub enum TimeStep {
     /// Every step lasts this many seconds: 1e-6 to 1 s. Time that does not
     /// fill a step is kept for the next tick.
+    ///
+    /// In steps in which the fastest water crosses more than a spacing or so, water can
+    /// collapse into a point: a breaking dam of 100 layers, 12 m/s fast, at spacings of
+    /// 5 cm does so in steps of 8 ms, and in steps of 5 ms where densities are corrected
+    /// by positions.
     Fixed(f32),
     /// Each tick is cut into equal steps, as few as the CFL condition allows:
     /// dt <= cfl d / max(|v|, sqrt(p/rho0)), d the particle spacing. The pressure
