@@ -142,10 +142,10 @@ impl<V: Vector> Coarse<V> {
             *row = (block - first as usize) * Self::STENCIL + Self::CENTER;
         }
         let lightness = particles.lightness[i];
-        for Pair { first, second, offset } in &Self::PAIRS[sides][..Self::USED_PAIRS] {
-            let (first, second) = (usize::from(*first) % SLOTS, usize::from(*second) % SLOTS);
-            let product = sums[first].dot(sums[second]);
-            matrix[rows[first] + usize::from(*offset)] += lightness * product;
+        for pair in &Self::PAIRS[sides][..Self::USED_PAIRS] {
+            let [row, column] = [pair.first, pair.second].map(|slot| usize::from(slot) % SLOTS);
+            let product = sums[row].dot(sums[column]);
+            matrix[rows[row] + usize::from(pair.offset)] += lightness * product;
         }
     }
 

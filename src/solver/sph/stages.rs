@@ -78,6 +78,7 @@ impl<V: Vector> FluidWorld<V> {
                 FluidMethod::Wcsph => wcsph::apply_pressure(self, dt, threads),
             }
             self.slow = report.slow;
+            // Where the density solve is slow the divergence solve is not.
             self.corrections.at_once = calm;
         });
         self.stats.density_iterations = report.iterations;
