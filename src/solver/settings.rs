@@ -126,8 +126,8 @@ pub enum DensityCorrection {
     ///
     /// Viscous flows are several times as exact, and dams stand and break as measured.
     /// It takes more sweeps: applications of the pressure operator a step in a column of
-    /// 25 layers 50, or 16 at a `warm_start` of 0.9, by velocities 7; in a breaking dam of
-    /// 100 layers, over 1.2 s, 82, 34 and 6.4.
+    /// 25 layers 50, or 17 at a `warm_start` of 0.9, by velocities 7; in a breaking dam of
+    /// 100 layers, over 1.2 s, 83, 34 and 6.4.
     Positions,
 }
 
